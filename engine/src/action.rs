@@ -1,41 +1,42 @@
-//! What a finger or a peer asks for, and why it may be refused.
+//! Actions of players, and the reasons for which they are illegal.
 
 use std::fmt;
 
 use crate::{Language, Point};
 
-/// What a player does, as fingers and the wire say it. It may be illegal; [`crate::Game::legal_move`] is the only gate.
+/// What a player does, as a touch or the wire expresses it. It may be illegal; only [`crate::Game::legal_move`] decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Put a stone on an empty point.
+    /// Place a stone on this point.
     Place(Point),
-    /// Take the own piece on `from` to `to`.
+    /// Move the own piece on `from` to `to`.
     Step {
         /// Where the piece stands.
         from: Point,
         /// Where it goes.
         to: Point,
     },
-    /// Take an enemy stone off the board where the rules make that a choice of its own (Liuzhou chess).
+    /// Liuzhou chess: capture the enemy stone on this point, where the rules offer a choice.
     Capture(Point),
     /// Leave the turn to the other side.
     Pass,
     /// Press a light (Lights Out).
     Press(Point),
-    /// Say that the stones of the chain on this point are dead, or alive again (Go, once both have passed).
+    /// Go, after two passes: mark the chain on this point as dead, or as alive again.
     Toggle(Point),
-    /// Agree to the dead stones as they are marked (Go).
+    /// Go: agree to the dead stones as marked.
     Agree,
-    /// Go back to the board rather than agree (Go).
+    /// Go: resume play instead of agreeing.
     Resume,
-    /// Take a colour, or ask the other to, in the opening (gomoku's swap2).
+    /// Gomoku: a decision of the swap2 opening.
     Choose(Choice),
-    /// End the own run of a race, which took so many tenths of a second (Lights Out).
+    /// Lights Out race: end the own run, with its time in tenths of a second.
     Done(u32),
 }
 
 impl Action {
-    /// Whether players count it as a move: not what settles colours or a count, nor the capture that ends a turn begun before.
+    /// Whether players count the action as a move: not choices of colour, marks, agreements, or captures that complete an
+    /// earlier action.
     pub const fn is_move(self) -> bool {
         match self {
             Self::Place(_) | Self::Step { .. } | Self::Pass | Self::Press(_) => true,
@@ -49,14 +50,14 @@ impl Action {
     }
 }
 
-/// What a player chooses in an opening in which the colours are not given.
+/// A decision of gomoku's swap2 opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Choice {
     /// Play Black.
     Black,
     /// Play White.
     White,
-    /// Put a white and a black stone more, and let the other choose.
+    /// Place a white and a black stone, and let the opponent choose.
     TwoMore,
 }
 
@@ -73,7 +74,7 @@ impl Choice {
         }
     }
 
-    /// The choice as the player reads it.
+    /// The choice in words for players.
     pub const fn words(self, language: Language) -> &'static str {
         match self {
             Self::Black => language.pick("执黑", "Play Black"),
@@ -85,8 +86,8 @@ impl Choice {
     }
 }
 
-/// The action in plain coordinates, whatever the game: `h8`, `h8i9`, `xh8`, `pass`. Games with a notation of their own use
-/// this for the actions that they do not have.
+/// The action in coordinates that are the same for all games: `h8`, `h8i9`, `xh8`, `pass`. Games with a notation of their
+/// own use this for actions that their notation lacks.
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -103,7 +104,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// Why an action is not a legal move here. Facts for the local user; never a reason to end a session with a peer by itself.
+/// Why an action is illegal in a position. Facts for the local user; alone never a reason to end a session with a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IllegalAction {
@@ -116,67 +117,67 @@ pub enum IllegalAction {
     /// A piece stands there.
     #[error("{0} is occupied")]
     Occupied(Point),
-    /// A colour is to be chosen first, in the opening.
+    /// A colour has to be chosen first, in the opening.
     #[error("choose a colour first")]
     ChooseFirst,
-    /// This game has no such action, or not in this phase.
+    /// The game has no such action, or not in the present phase.
     #[error("that is not possible here")]
     WrongKind,
-    /// There is nothing on the point that could be moved or taken.
+    /// The point is empty.
     #[error("there is no piece on {0}")]
     Empty(Point),
     /// The piece on the point is the other side's.
     #[error("the piece on {0} is not yours")]
     NotYours(Point),
-    /// The piece on the point is the player's own, so it cannot be taken.
+    /// The piece on the point is the player's own, and cannot be captured.
     #[error("the piece on {0} is your own")]
     OwnPiece(Point),
-    /// The piece on this point does not move that way, wherever the others stand.
+    /// The piece on this point does not move that way, regardless of other pieces.
     #[error("the piece on {0} does not move that way")]
     NotItsStep(Point),
-    /// Captures are due first; how many.
+    /// This many captures have to be made first.
     #[error("{0} to capture first")]
     CaptureFirst(u8),
-    /// The stone stands in a formation, and others do not.
+    /// The stone is part of a formation, while others are not.
     #[error("{0} is safe: it stands in a formation")]
     InFormation(Point),
-    /// The stone was captured before and only waits to be lifted.
+    /// The stone is already captured, and will be lifted later.
     #[error("{0} is captured already")]
     AlreadyCaptured(Point),
-    /// The step would go straight back into the formation that the stone has just left.
+    /// The step would restore the formation that the stone has just left.
     #[error("{0} may not go straight back into the formation it has just left")]
     StraightBack(Point),
-    /// A piece between stops a chariot, or a cannon that takes nothing.
+    /// A piece on this point blocks a chariot, or a cannon that does not capture.
     #[error("{0} is in the way")]
     InTheWay(Point),
-    /// The horse's leg: a piece next to it stops the leap.
+    /// Horse's leg: the piece on this adjacent point blocks the horse.
     #[error("the horse is blocked by {0}")]
     HorseLeg(Point),
-    /// The elephant's eye: a piece on the middle point stops it.
+    /// Elephant's eye: the piece on this middle point blocks the elephant.
     #[error("the elephant is blocked by {0}")]
     ElephantEye(Point),
-    /// A cannon takes over exactly one piece.
+    /// A cannon captures over exactly one piece.
     #[error("a cannon captures only over exactly one piece")]
     CannonScreen,
-    /// Elephants stay on their own side of the river.
+    /// Elephants cannot cross the river.
     #[error("an elephant does not cross the river")]
     River,
-    /// General and advisers stay in the palace.
+    /// General and advisers cannot leave the palace.
     #[error("general and advisers stay in the palace")]
     Palace,
-    /// After the move the enemy piece on this point could take the general.
+    /// The enemy piece on this point would give check.
     #[error("the piece on {0} would capture the general")]
     GeneralAttacked(Point),
-    /// After the move the generals would face each other on an open line.
+    /// The generals would face each other on an open file.
     #[error("the generals would face each other")]
     GeneralsFace,
-    /// The ko: the stone that could be taken back has just taken one itself.
+    /// Ko: the stone on this point has just captured one, and cannot be recaptured at once.
     #[error("{0} is a ko: play elsewhere first")]
     Ko(Point),
-    /// The board would look as it did after an earlier move (superko).
+    /// Superko: the position would repeat an earlier one.
     #[error("the board would repeat itself")]
     Superko,
-    /// The stone would have no liberty and take nothing.
+    /// Suicide: the stone would have no liberty and capture nothing.
     #[error("{0} would be suicide")]
     Suicide(Point),
 }

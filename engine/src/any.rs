@@ -1,4 +1,4 @@
-//! The closed set of games, for callers that learn the game at run time.
+//! The closed set of games, for callers that know the game only at run time.
 
 use crate::go::{Go, GoSetup};
 use crate::lights_out::{LightsOut, LightsOutSetup, Start};
@@ -10,11 +10,11 @@ use crate::{
     SetupError, Side,
 };
 
-/// Makes [`GameKind`], [`Setup`], [`AnyGame`] and [`AnyMove`] from the list of games. To add a game: its file, one line here,
-/// one arm in [`crate::bot()`].
+/// Defines [`GameKind`], [`Setup`], [`AnyGame`] and [`AnyMove`] from the list of games. A new game needs its module, a line
+/// here and an arm in [`crate::bot()`].
 macro_rules! games {
     ($($(#[$doc:meta])* $name:ident($setup:ident) = $number:literal, $word:literal;)+) => {
-        /// Which game. The number is what the wire and the saves say; it never changes.
+        /// A game. The numbers are those of the wire and the saves, and never change.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum GameKind {
@@ -25,7 +25,7 @@ macro_rules! games {
             /// All games, in the order in which a menu shows them.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
-            /// The game's word on command lines and in files: `gomoku`.
+            /// The game's name on command lines and in files: `gomoku`.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$name => $word,)+ }
             }
@@ -35,27 +35,27 @@ macro_rules! games {
                 match number { $($number => Some(Self::$name),)+ _ => None }
             }
 
-            /// What the game and its sides are called.
+            /// The names of the game and of its sides.
             pub fn names(self, language: Language) -> Names {
                 match self { $(Self::$name => <$name as Game>::names(language),)+ }
             }
 
-            /// How a game of this kind ended, as one sentence: `Black wins: five in a row.`
+            /// The outcome of a game of this kind, as one sentence: `Black wins: five in a row.`
             pub fn outcome_words(self, outcome: &Outcome, language: Language) -> String {
                 match self { $(Self::$name => outcome.words::<$name>(language),)+ }
             }
 
-            /// A point as this game's board names it: `h8`, in Go `H8` and without `I`, in xiangqi with rows from 0.
+            /// The name of a point: `h8`; in Go `H8`, without `I`; in xiangqi with rows from 0.
             pub fn point_name(self, point: Point) -> String {
                 match self { $(Self::$name => <$name as Game>::point_name(point),)+ }
             }
 
-            /// The game with this word, if there is one.
+            /// The game with this name, if there is one.
             pub fn from_word(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|kind| kind.word() == word)
             }
 
-            /// The ways of playing this game that have a name, the default first; empty where no other than the default has one.
+            /// The presets of this game, the default first; empty if only the default has a name.
             pub fn presets(self) -> Vec<NamedSetup<Setup>> {
                 match self {
                     $(Self::$name => <$setup as Options>::presets()
@@ -70,35 +70,35 @@ macro_rules! games {
                 }
             }
 
-            /// The setup that a new match of this game starts with.
+            /// The setup of a new match by default.
             pub fn default_setup(self) -> Setup {
                 match self { $(Self::$name => Setup::$name($setup::default()),)+ }
             }
         }
 
-        /// What both players agree on before the first move.
+        /// The rules and sizes that both players agree on before the first move.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Setup {
             $($(#[$doc])* $name($setup),)+
         }
 
         impl Setup {
-            /// Which game this sets up.
+            /// Its game.
             pub const fn kind(&self) -> GameKind {
                 match self { $(Self::$name(_) => GameKind::$name,)+ }
             }
 
-            /// What may be chosen, and what is chosen.
+            /// The options, with the chosen values.
             pub fn options(&self) -> Vec<GameOption> {
                 match self { $(Self::$name(setup) => setup.options(),)+ }
             }
 
-            /// Chooses a value of an option, by their words.
+            /// Sets an option to a value, both given by their words.
             pub fn choose(&mut self, option: &str, value: &str) -> Result<(), ChoiceError> {
                 match self { $(Self::$name(setup) => setup.choose(option, value),)+ }
             }
 
-            /// The rules that this setup makes: numbered sentences, one a line. See [`Game::rule_sheet`].
+            /// The rules of this setup: numbered sentences, one per line. See [`Game::rule_sheet`].
             pub fn rule_sheet(&self, language: Language) -> String {
                 match self { $(Self::$name(setup) => <$name as Game>::rule_sheet(setup, language),)+ }
             }
@@ -110,24 +110,24 @@ macro_rules! games {
             $($(#[$doc])* $name($name),)+
         }
 
-        /// A legal move of any game; only for the position it was made from.
+        /// A legal move of any game; valid only for the position that it was made from.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum AnyMove {
             $($(#[$doc])* $name(<$name as Game>::Move),)+
         }
 
         impl AnyGame {
-            /// The starting position of this setup.
+            /// The initial position of this setup.
             pub fn new(setup: &Setup) -> Result<Self, SetupError> {
                 match setup { $(Setup::$name(setup) => <$name as Game>::new(setup).map(Self::$name),)+ }
             }
 
-            /// What the game was set up with.
+            /// The setup of the game.
             pub fn setup(&self) -> Setup {
                 match self { $(Self::$name(game) => Setup::$name(Game::setup(game).clone()),)+ }
             }
 
-            /// See [`Game::legal_moves`], as actions.
+            /// See [`Game::legal_moves`]; as actions.
             pub fn legal_actions(&self) -> Vec<Action> {
                 match self { $(Self::$name(game) => {
                     let mut moves = Vec::new();
@@ -141,10 +141,10 @@ macro_rules! games {
                 match self { $(Self::$name(game) => Game::legal_move(game, action).map(AnyMove::$name),)+ }
             }
 
-            /// Plays a move that this very position made; see [`Game::play`].
+            /// Plays a move that was made from this position; see [`Game::play`].
             ///
             /// # Panics
-            /// When the move is of another game, which is a bug of the caller.
+            /// If the move is of another game, which is a bug of the caller.
             pub fn play(&mut self, mv: AnyMove) {
                 match (self, mv) {
                     $((Self::$name(game), AnyMove::$name(mv)) => Game::play(game, mv),)+
@@ -153,7 +153,7 @@ macro_rules! games {
             }
         }
 
-        /// Runs the same expression for whichever game it is.
+        /// Evaluates an expression for whichever game it is.
         macro_rules! each_game {
             ($any:expr, $game:ident => $body:expr) => {
                 match $any { $(AnyGame::$name($game) => $body,)+ }
@@ -176,7 +176,7 @@ games! {
 }
 
 impl GameKind {
-    /// The setup of a preset by its word.
+    /// The setup of the preset with this word.
     pub fn preset(self, word: &str) -> Result<Setup, ChoiceError> {
         let presets = self.presets();
         let known: Vec<&str> = presets.iter().map(|preset| preset.word).collect();
@@ -186,7 +186,7 @@ impl GameKind {
 }
 
 impl Setup {
-    /// What the next game of the same two is played by: the same, but another random board of lights.
+    /// The setup of a rematch: the same, except for the seed of a random Lights Out board.
     #[must_use]
     pub fn next(&self) -> Self {
         let mut next = self.clone();
@@ -196,7 +196,7 @@ impl Setup {
         next
     }
 
-    /// Whether both are the same but for the random board of lights.
+    /// Whether both are equal, except for the seed of a random Lights Out board.
     pub fn is_alike(&self, other: &Self) -> bool {
         let unseeded = |setup: &Self| {
             let mut setup = setup.clone();
@@ -208,12 +208,12 @@ impl Setup {
         unseeded(self) == unseeded(other)
     }
 
-    /// Whether two race: only on two devices, each with a board of its own. See [`crate::lights_out`].
+    /// Whether it is a race, which needs a board for each side. See [`crate::lights_out`].
     pub fn is_race(&self) -> bool {
         matches!(self, Self::LightsOut(LightsOutSetup { race: true, .. }))
     }
 
-    /// The word of the preset by whose rules this is played: all options that the preset decides have its values.
+    /// The word of the matching preset: one whose deciding options have the same values.
     pub fn preset(&self) -> Option<&'static str> {
         let decided = |setup: &Self, decides: &[&str]| -> Vec<String> {
             let options = setup.options().into_iter();
@@ -228,7 +228,7 @@ impl Setup {
 }
 
 impl AnyGame {
-    /// Which game.
+    /// Its game.
     pub fn kind(&self) -> GameKind {
         self.setup().kind()
     }
@@ -264,8 +264,8 @@ impl AnyGame {
     pub fn notation(&self, action: Action) -> String {
         each_game!(self, game => game.notation(action))
     }
-    /// What has just come about, or is to be done now, in a sentence for both players: swap2's stones and choices, the formations of
-    /// Liuzhou chess and what they take, how a count in Go stands. `None` where the board says all.
+    /// A sentence for both players about what just happened or is due: swap2's stones and choices, the formations of Liuzhou
+    /// chess and what they capture, the state of a count in Go. `None` if the board says everything.
     pub fn told(&self, language: Language) -> Option<String> {
         match self {
             Self::Gomoku(game) => game.told(language),
@@ -274,9 +274,9 @@ impl AnyGame {
             Self::Xiangqi(_) | Self::LightsOut(_) => None,
         }
     }
-    /// The action as the game's players write it, Chinese and English, where that is not [`Self::notation`]: 炮二平五 and
-    /// `C2=5` in xiangqi, points with the capital letters of the board's edge in gomoku and Liuzhou chess. `None` for other
-    /// games, and for what the piece there could not do.
+    /// The action in players' notation, Chinese and English, if different from [`Self::notation`]: 炮二平五 and `C2=5` in
+    /// xiangqi, capital letters for points in gomoku and Liuzhou chess. `None` for other games, and for actions that the
+    /// piece cannot make.
     pub fn spoken(&self, action: Action) -> Option<[String; 2]> {
         let name = |point| self.kind().point_name(point);
         match self {
@@ -309,7 +309,7 @@ impl AnyGame {
     pub fn parse(&self, text: &str) -> Option<Action> {
         each_game!(self, game => game.parse(text))
     }
-    /// `legal_move` and `play` in one.
+    /// `legal_move` followed by `play`.
     pub fn act(&mut self, action: Action) -> Result<(), IllegalAction> {
         let mv = self.legal_move(action)?;
         self.play(mv);

@@ -1,4 +1,4 @@
-//! Players that need no person.
+//! Bots: computer players.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -7,76 +7,77 @@ use std::time::Duration;
 use crate::numbers::{Number, NumberError};
 use crate::{Action, AnyGame, GameKind};
 
-/// How strong a bot plays: 1 (a child wins) to 10 (everything it has).
+/// Playing strength: 1 (a child wins) to 10 (full strength).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Level(u8);
 
 impl Level {
-    /// The weakest.
+    /// The lowest level.
     pub const MIN: Self = Self(1);
-    /// Full strength.
+    /// The highest level.
     pub const MAX: Self = Self(10);
 
-    /// `None` unless 1 to 10.
+    /// `None` unless `number` is 1 to 10.
     pub const fn new(number: u8) -> Option<Self> {
         if number >= 1 && number <= 10 { Some(Self(number)) } else { None }
     }
 
-    /// 1 to 10.
+    /// The level as a number, 1 to 10.
     pub const fn number(self) -> u8 {
         self.0
     }
 }
 
-/// What a search may use. It ends at whichever limit comes first, and at once (within 5 ms) when `stop` is set.
+/// Limits of a search. It ends when the first limit is reached, or within 5 ms after `stop` is set.
 pub struct Limits<'a> {
-    /// Time for this decision, measured by `elapsed`; `None`: no limit.
+    /// Time per decision, measured by `elapsed`; `None`: unlimited.
     pub time: Option<Duration>,
-    /// Positions to visit; `None`: no limit. With a node limit and no time limit the result depends on seed and position only.
+    /// Positions to visit; `None`: unlimited. With this limit and no time limit the result depends on seed and position
+    /// only.
     pub nodes: Option<u64>,
-    /// Plies of full search; `None`: no limit.
+    /// Full plies to search; `None`: unlimited.
     pub depth: Option<u32>,
-    /// Set by anyone to end the search; the best move so far is the answer.
+    /// Set by the caller to end the search early with the best move so far.
     pub stop: &'a AtomicBool,
-    /// Time since the search was asked for. The engine owns no clock: the caller lends one.
+    /// Time since the start of the decision. The engine owns no clock.
     pub elapsed: &'a (dyn Fn() -> Duration + Sync),
 }
 
-/// How good a position is for the side that the bot plays.
+/// A value of a position, from the point of view of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Score {
-    /// In hundredths of the game's own unit; positive is good for the side to move.
+    /// In hundredths of the game's unit; positive is good for the side to move.
     Points(i32),
-    /// The side to move wins in this many plies, proven.
+    /// Proven: the side to move wins in this many plies.
     WinIn(u32),
-    /// The side to move loses in this many plies, proven.
+    /// Proven: the side to move loses in this many plies.
     LossIn(u32),
-    /// An estimate of both how likely and how high the side to move wins.
+    /// An estimate of winning chance and lead.
     Chance {
-        /// Chance of winning, in thousandths.
+        /// Winning chance of the side to move, in thousandths.
         permille: u16,
-        /// Lead at the end on average, in hundredths of the game's own unit; positive is good for the side to move.
+        /// Expected lead at the end, in hundredths of the game's unit; positive is good for the side to move.
         points: i32,
     },
 }
 
-/// What a search has found so far: given while it thinks, and at its end.
+/// The result of a search, intermediate or final.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Expected play, the best action first. Never empty.
+    /// Principal variation, best action first. Never empty.
     pub line: Vec<Action>,
-    /// For the side to move.
+    /// From the point of view of the side to move.
     pub score: Score,
-    /// Plies of full search completed.
+    /// Full plies completed.
     pub depth: u32,
     /// Positions visited.
     pub nodes: u64,
 }
 
-/// A player of one game. Lives on one thread of the caller's; keeps its tables between decisions.
+/// A computer player of one game. Used by one thread at a time; keeps its tables between decisions.
 pub trait Bot: Send {
-    /// Chooses for the side to move. `report` is called while thinking whenever the finding changes. `None` only when the
-    /// game is over or is not this bot's game.
+    /// Chooses an action for the side to move. `report` is called during the search whenever the result changes. Returns
+    /// `None` only if the game is over or is not this bot's game.
     fn choose(
         &mut self,
         game: &AnyGame,
@@ -84,42 +85,41 @@ pub trait Bot: Send {
         report: &mut dyn FnMut(&Report),
     ) -> Option<Report>;
 
-    /// What it thinks of a position by looking at it alone: as [`Self::choose`], but without a book of openings, so that what is
-    /// said of one position compares with what is said of the next.
+    /// As [`Self::choose`] without the opening book, so that scores of successive positions are comparable.
     fn judge(&mut self, game: &AnyGame, limits: &Limits<'_>) -> Option<Report> {
         self.choose(game, limits, &mut |_| {})
     }
 
-    /// The best lines of play for the side to move, each with another first move, the best first: at most `count`, at least
-    /// one unless the game is over. The limits are for all of them together. Players that cannot compare give one.
+    /// Principal variations for the side to move with different first actions, best first (MultiPV): at most `count`, at
+    /// least one unless the game is over. The limits apply to all together. Bots that cannot compare return one.
     fn choose_lines(&mut self, game: &AnyGame, _count: usize, limits: &Limits<'_>) -> Vec<Report> {
         self.choose(game, limits, &mut |_| {}).into_iter().collect()
     }
 
-    /// How many threads may think from now on, at least 1, which is what a bot begins with. With more than one the choice
-    /// depends on chance. Players below full strength, and games whose search has one thread, do not use more.
+    /// Sets the number of search threads, at least 1 (the default). With more than one, results are not reproducible. Levels
+    /// below the highest, and games with a single-threaded search, use only one.
     fn set_threads(&mut self, _threads: usize) {}
 
-    /// Where tables lie that are too large for the program, if they were ever made. A player that knows of one opens it when a
-    /// game comes near.
+    /// Sets the folder of tables that are too large for the program, such as endgame tables. A bot opens a table when a game
+    /// approaches its positions.
     fn set_folder(&mut self, _folder: &Path) {}
 
-    /// The numbers that its search goes by, for matches that compare values of them (`qiyou-engine tune`).
+    /// The search parameters, for matches that compare values (`qiyou-engine tune`).
     fn numbers(&mut self) -> Vec<Number> {
         Vec::new()
     }
 
-    /// Changes one of [`Self::numbers`] for the decisions to come.
+    /// Sets one of [`Self::numbers`] for subsequent decisions.
     ///
     /// # Errors
-    /// When there is no such number, or the value makes no sense.
+    /// If there is no such parameter, or the value is out of range.
     fn set_number(&mut self, name: &str, _value: f64) -> Result<(), NumberError> {
         Err(NumberError::Unknown(name.to_owned()))
     }
 }
 
-/// How many plies a level looks ahead in full. `None` where it is not plies that limit it: at full strength, and in games that
-/// are not searched so.
+/// Search depth of a level in full plies. `None` if the level is not limited by depth: at full strength, and in games
+/// without alpha-beta search.
 pub fn plies_ahead(kind: GameKind, level: Level) -> Option<u32> {
     match kind {
         GameKind::Gomoku => crate::gomoku::GomokuBot::plies_ahead(level),
@@ -129,7 +129,7 @@ pub fn plies_ahead(kind: GameKind, level: Level) -> Option<u32> {
     }
 }
 
-/// The bot for this game at this level. The same seed, position and node limit give the same choice.
+/// The bot of this game and level. Equal seeds, positions and node limits give equal choices.
 pub fn bot(kind: GameKind, level: Level, seed: u64) -> Box<dyn Bot> {
     match kind {
         GameKind::Gomoku => Box::new(crate::gomoku::GomokuBot::new(level, seed)),
@@ -140,10 +140,10 @@ pub fn bot(kind: GameKind, level: Level, seed: u64) -> Box<dyn Bot> {
     }
 }
 
-/// As [`bot`], remembering positions in at most about this many bytes: for a device whose memory others need too. Weaker only
-/// where a level would fill more than that in the time it is given.
+/// As [`bot`], with a transposition table of at most about this many bytes, for devices with little memory. Weaker only at
+/// levels that would fill more than this in the time given.
 pub fn bot_within(kind: GameKind, level: Level, seed: u64, bytes: usize) -> Box<dyn Bot> {
-    // Levels below the strongest take 16 MB at the most by themselves.
+    // Levels below the highest use at most 16 MB.
     let table = (level.number() == 10).then_some(bytes);
     match kind {
         GameKind::Gomoku => Box::new(crate::gomoku::GomokuBot::with_table(level, seed, table)),
@@ -154,8 +154,8 @@ pub fn bot_within(kind: GameKind, level: Level, seed: u64, bytes: usize) -> Box<
     }
 }
 
-/// Asks for one line after the other, each without the first moves of those before, and puts the best first. Each may use an
-/// equal part of the limits.
+/// Searches one variation after another, each without the first actions of the earlier ones, and returns them best first.
+/// Each may use an equal part of the limits.
 pub(crate) fn lines_apart(
     count: usize,
     limits: &Limits<'_>,
@@ -184,7 +184,7 @@ pub(crate) fn lines_apart(
 }
 
 impl Score {
-    /// Larger is better for the side to move. Only for scores of one game.
+    /// A sort key for scores of one game: larger is better for the side to move.
     fn rank(self) -> i64 {
         const WON: i64 = 1 << 40;
         match self {

@@ -1,55 +1,55 @@
-//! What the games' networks are trained by: what is learnt from a game, gradient descent, and the loss that it lessens.
+//! Training of the games' networks by gradient descent: training targets, loss, optimiser.
 
 use crate::{Rng, Score, Side};
 
-/// A finished game with what was thought of its positions.
+/// A finished game with the search scores of its positions.
 pub struct Record<M> {
-    /// From the start.
+    /// From the initial position.
     pub moves: Vec<M>,
-    /// What a search said before each move, for the side to move; `None` where none was made.
+    /// Score before each move, for the side to move; `None` for moves without a search.
     pub thoughts: Vec<Option<Score>>,
-    /// `None`: a draw.
+    /// `None` for a draw.
     pub winner: Option<Side>,
 }
 
-/// How to learn.
+/// Hyperparameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Learning {
-    /// Times that every position is seen.
+    /// Number of epochs.
     pub rounds: u32,
-    /// Step of the first round; it falls to nothing.
+    /// Initial learning rate; it decreases to zero.
     pub rate: f32,
-    /// How much of the aim is the game's result; the rest is what the search said.
+    /// Weight of the game's result in the training target; the rest is the search score.
     pub result: f32,
-    /// How fast weights fade that only few positions speak for, in parts of a step of 1.
+    /// Coefficient of decoupled weight decay (AdamW).
     pub fade: f32,
-    /// Draws the first weights and the order of positions.
+    /// Seed of the initial weights and of the order of positions.
     pub seed: u64,
 }
 
-/// A network that learns by [`descend`].
+/// A network that [`descend`] trains.
 pub(crate) trait Learner {
-    /// A position to learn from.
+    /// A training position.
     type Sample;
-    /// Positions between two steps.
+    /// Batch size, in positions.
     const BATCH: usize;
-    /// What is stepped.
+    /// The trainable weights.
     fn weights(&mut self) -> &mut [f32];
-    /// How many of the weights, from the first on, fade.
+    /// Number of weights, from the first on, to which weight decay applies.
     fn fading(&self) -> usize;
-    /// Adds the slope of this sample's loss to `slope` unless it is empty; gives the loss. `rng` draws whether it sees the
-    /// position's mirror image; without it, it does not.
+    /// Adds the gradient of this sample's loss to `slope`, unless that is empty; returns the loss. With `rng`, the position
+    /// is mirrored at random (data augmentation).
     fn walk(&mut self, sample: &Self::Sample, rng: Option<&mut Rng>, slope: &mut [f32]) -> f32;
-    /// What is to be done with the slopes of a batch before the step by them.
+    /// Adjusts the gradient of a batch before the optimiser step.
     fn before_step(&self, _slope: &mut [f32]) {}
-    /// What is to be done when the weights have changed.
+    /// Called after the weights have changed.
     fn after_step(&mut self) {}
 }
 
-/// Every so manyeth game is only looked at, to see what is learnt that holds elsewhere.
+/// One game in this many is held out for validation.
 const HELD_BACK: usize = 20;
 
-/// The samples to learn from and those of the games that stay unknown.
+/// The training samples, and the validation samples.
 pub(crate) fn samples_of<M, S>(
     records: &[Record<M>],
     mut add: impl FnMut(&Record<M>, &mut Vec<S>),
@@ -62,8 +62,8 @@ pub(crate) fn samples_of<M, S>(
 }
 
 impl<M> Record<M> {
-    /// What is to be learnt of a position: the chance of the side to move, by what a search said of it and, as far as `learning`
-    /// says, by how the game ended. `points`: what makes a win e times as likely as a loss.
+    /// The training target: winning chance of the side to move, from the search score and, weighted by `learning`, from the
+    /// game's result. `points`: the score that multiplies the odds of winning by e.
     pub(crate) fn aim(&self, turn: Side, thought: Score, points: f32, learning: &Learning) -> f32 {
         let result = match self.winner {
             None => 0.5,
@@ -79,17 +79,17 @@ impl<M> Record<M> {
     }
 }
 
-/// The mean of what `loss` says of samples.
+/// The mean loss of samples.
 pub(crate) fn mean<S>(samples: &[S], mut loss: impl FnMut(&S) -> f32) -> f64 {
     samples.iter().map(|sample| f64::from(loss(sample))).sum::<f64>() / samples.len().max(1) as f64
 }
 
-/// The loss that is left when exactly the aim is said.
+/// The minimum of the loss for this target: its entropy.
 pub(crate) fn least(aim: f32) -> f32 {
     entropy((aim / (1.0 - aim)).ln(), aim)
 }
 
-/// Learns from samples, with steps that fall along half a wave of the cosine. `tell` is told of each round.
+/// Trains on samples with a cosine learning rate schedule. `tell` gets a line per epoch.
 pub(crate) fn descend<L: Learner>(
     learner: &mut L,
     learnt: &[L::Sample],
@@ -154,12 +154,12 @@ fn adam(
     }
 }
 
-/// The chance that odds speak of; they are a logarithm.
+/// The logistic function: the chance for log odds.
 pub(crate) fn chance(odds: f32) -> f32 {
     1.0 / (1.0 + (-odds).exp())
 }
 
-/// Loss of saying these odds where that is the chance.
+/// Cross entropy of predicted log odds with a target chance.
 pub(crate) fn entropy(odds: f32, aim: f32) -> f32 {
     let chance = chance(odds).clamp(1e-6, 1.0 - 1e-6);
     -(aim * chance.ln() + (1.0 - aim) * (1.0 - chance).ln())

@@ -1,39 +1,39 @@
-//! Why something cannot be done, and what stands on the board behind it: in words that name points as the board's edge does, with
-//! the points that the words are about.
+//! Explanations of illegal actions and of marks on the board, in words that name points as the edge of the board does, with
+//! the points that they refer to.
 //!
-//! A point of xiangqi's board has no name of its own: players name the piece and its file, counted from their own right, in
-//! Chinese figures for Red. So it is said here.
+//! Points of xiangqi's board have no names: players name the piece and its file, counted from their own right, in Chinese
+//! numerals for Red. The explanations do the same.
 
 use crate::words::Language;
 use crate::xiangqi::{Kind, Xiangqi};
 use crate::{Action, AnyGame, Game, IllegalAction, Piece, PieceView, Point, Side};
 
-/// Something about a point of a board.
+/// An explanation about a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// The point that it is about.
+    /// The point.
     pub at: Point,
     /// The sentence, Chinese and English.
     pub words: [String; 2],
-    /// The points that the sentence speaks of: to be shown before it is read.
+    /// The points that the sentence refers to, to be highlighted.
     pub points: Vec<Point>,
 }
 
-/// A check, for the side that is in it.
+/// A check, from the point of view of the side in check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// The general.
+    /// The attacked general.
     pub general: Point,
-    /// The pieces that give it.
+    /// The pieces that give check.
     pub by: Vec<Point>,
-    /// Own pieces that can end it.
+    /// Pieces of the side in check that can end it.
     pub helpers: Vec<Point>,
-    /// All of it in a sentence, Chinese and English.
+    /// A sentence with all of this, Chinese and English.
     pub words: [String; 2],
 }
 
 impl IllegalAction {
-    /// The refusal as the player of this game reads it, and the points that it is about.
+    /// The refusal in words for players, and the points that it refers to.
     pub fn explained(self, game: &AnyGame, action: Action) -> Explained {
         let points: Vec<Point> = self.point().into_iter().collect();
         let words = Language::ALL.map(|language| match game {
@@ -50,7 +50,7 @@ impl IllegalAction {
         Explained { at: at.or(points.first().copied()).unwrap_or(Point::new(0, 0)), words, points }
     }
 
-    /// The point that the refusal speaks of, where it speaks of one.
+    /// The point that the refusal refers to, if any.
     pub const fn point(self) -> Option<Point> {
         match self {
             Self::OffBoard(at)
@@ -80,7 +80,7 @@ impl IllegalAction {
         }
     }
 
-    /// Where xiangqi's players would say it otherwise than with the name of a point.
+    /// The words for xiangqi, if they differ because points have no names.
     fn in_xiangqi(self, game: &Xiangqi, action: Action, language: Language) -> Option<String> {
         let chinese = language == Language::Chinese;
         let piece = |at: Point| piece_name(game, at, language);
@@ -113,12 +113,12 @@ impl IllegalAction {
     }
 }
 
-/// 帅 or 将, of the side to move.
+/// The character of the general of the side to move, 帅 or 将.
 fn own_general(game: &Xiangqi) -> &'static str {
     if game.turn() == Side::First { "帅" } else { "将" }
 }
 
-/// 马, the horse.
+/// The name of the piece on a point: 马, the horse.
 fn piece_name(game: &Xiangqi, at: Point, language: Language) -> Option<&'static str> {
     let (side, kind) = game.piece_at(at)?;
     let red = side == Side::First;
@@ -134,7 +134,7 @@ fn piece_name(game: &Xiangqi, at: Point, language: Language) -> Option<&'static 
     })
 }
 
-/// A file as the side to move counts it, which is what stands at its edge of the board.
+/// A file as the side to move counts it.
 fn file_name(game: &Xiangqi, at: Point, language: Language) -> String {
     const FIGURES: [&str; 9] = ["一", "二", "三", "四", "五", "六", "七", "八", "九"];
     let red = game.turn() == Side::First;
@@ -145,7 +145,7 @@ fn file_name(game: &Xiangqi, at: Point, language: Language) -> String {
     }
 }
 
-/// 对方四路的车, the enemy chariot on file 4.
+/// A piece with its file: 对方四路的车, the enemy chariot on file 4.
 fn placed_name(game: &Xiangqi, at: Point, language: Language) -> Option<String> {
     let (side, _) = game.piece_at(at)?;
     let (piece, file) = (piece_name(game, at, language)?, file_name(game, at, language));
@@ -161,7 +161,7 @@ fn both(say: impl Fn(Language) -> String) -> [String; 2] {
 }
 
 impl Xiangqi {
-    /// The check that the side to move is in; `None` where it is in none, or the game is over.
+    /// The check that the side to move is in; `None` if it is not in check, or the game is over.
     pub fn check(&self) -> Option<Check> {
         let by = self.checkers();
         if by.is_empty() || self.outcome().is_some() {
@@ -179,7 +179,7 @@ impl Xiangqi {
         }
         helpers.sort_by_key(|at| (at.row, at.column));
         let words = both(|language| {
-            /// Pieces that a sentence names; the board marks all of them.
+            /// Maximum number of pieces named in a sentence; the board marks all.
             const NAMED: usize = 4;
             let more = if helpers.len() > NAMED { language.pick("等", " and others") } else { "" };
             let named = |points: &[Point]| -> Vec<String> {
@@ -215,7 +215,7 @@ impl Xiangqi {
 }
 
 impl AnyGame {
-    /// Pieces of the side to move that cannot move now, and why. Nothing in games whose pieces stay where they are.
+    /// Pieces of the side to move without a legal move, and the reasons. Empty for games without moving pieces.
     pub fn stuck(&self) -> Vec<Explained> {
         let view = self.view();
         let (Some(turn), false) = (view.turn, view.steps.is_empty()) else { return Vec::new() };
@@ -242,7 +242,7 @@ impl AnyGame {
 }
 
 fn stuck_in_xiangqi(game: &Xiangqi, at: Point) -> Explained {
-    // Why each step that would be its own is none.
+    // The reason for each pseudo-legal step.
     let mut in_the_way: Vec<Point> = Vec::new();
     let mut attackers: Vec<Point> = Vec::new();
     let mut faces = false;
@@ -334,7 +334,7 @@ mod tests {
         said("a0", "b0", ["那里有自己的马", "your own horse stands there"], &["b0"]);
         said("a9", "a8", ["那是对方的车", "that chariot is the other side's"], &["a9"]);
         said("e5", "e6", ["那里没有棋子", "there is no piece there"], &["e5"]);
-        // Black counts from its own right, in figures.
+        // Black counts from its own right, in Arabic numerals.
         let mut black = start.clone();
         black.act(Action::Step { from: at("h2"), to: at("e2") }).expect("legal");
         let (words, _) = refused(&black, "a9", "a5");
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_check_says_what_gives_it_and_what_can_help_and_a_piece_that_cannot_says_so() {
-        // The chariot on e5 checks; the adviser may come between, the horse may not.
+        // The chariot on e5 gives check; the adviser can interpose, the horse cannot.
         let game = xiangqi("3k5/9/9/9/4r4/9/9/N8/9/3AK4 w");
         let AnyGame::Xiangqi(board) = &game else { panic!("xiangqi") };
         let check = board.check().expect("a check");
@@ -398,13 +398,13 @@ mod tests {
         let faced = said("4k4/9/9/9/9/9/9/9/4N4/4K4 w", "e1");
         assert_eq!(faced.0, "without this horse the generals would face each other");
         let start = AnyGame::new(&GameKind::Xiangqi.default_setup()).expect("the default");
-        // At the start every piece can move but none of them is stuck without a word.
+        // At the start some pieces cannot move; each has a reason.
         let words = start.stuck();
         assert!(words.iter().all(|one| !one.words[0].is_empty()), "{words:?}");
     }
     #[test]
     fn whatever_is_explained_is_short_enough_to_be_told() {
-        // proto::limits::CLIENT_ID_BYTES bounds every sentence; a longer one would lose the whole board.
+        // proto::limits::CLIENT_ID_BYTES limits each sentence; a longer one would make the whole board undecodable.
         const MOST: usize = 256;
         let mut checks = 0;
         for seed in 0..60 {

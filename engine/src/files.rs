@@ -1,4 +1,4 @@
-//! Files of games, whatever the game and the format: what opening, showing and converting a file needs.
+//! Files of games, independent of game and format, as needed to open, show and convert them.
 //!
 //! | ending | format | games |
 //! |---|---|---|
@@ -21,23 +21,23 @@ use crate::sgf::{Collection, GoRecord, GomokuRecord};
 use crate::xiangqi::{Notation, Xiangqi};
 use crate::{Action, AnyGame, Game, GameKind, Gomoku, GomokuSetup, Setup, TextError};
 
-/// How a file is written.
+/// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// SGF.
     Sgf,
     /// Gomocup's `.psq`.
     Psq,
-    /// Tags and moves: PGN for xiangqi, in this notation when it is written, and the same for other games.
+    /// Tags and moves: PGN for xiangqi, written in this notation; the same form for other games.
     Record(Notation),
-    /// The line of a position.
+    /// The line of one position, such as a FEN.
     Position,
-    /// Rows of lights.
+    /// Rows of a Lights Out board.
     Lights,
 }
 
 impl Format {
-    /// The format that the ending of a file's name says, with or without the dot before it.
+    /// The format for a file name extension, with or without its dot.
     pub fn by_extension(extension: &str) -> Option<Self> {
         Some(match extension.trim_start_matches('.').to_ascii_lowercase().as_str() {
             "sgf" => Self::Sgf,
@@ -49,7 +49,7 @@ impl Format {
         })
     }
 
-    /// The format that a file of this game looks like.
+    /// The format that the content of a file of this game looks like.
     pub fn by_content(game: GameKind, bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
         let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -62,30 +62,30 @@ impl Format {
     }
 }
 
-/// A game from a file.
+/// A game read from a file.
 #[derive(Clone)]
 pub struct GameFile {
-    /// Where the actions begin.
+    /// The position before the first action.
     pub start: AnyGame,
     /// The main line.
     pub actions: Vec<Action>,
-    /// The position at the end.
+    /// The final position.
     pub game: AnyGame,
-    /// How the file says that it ended, in its own way.
+    /// The result in the file's own form, if there is one.
     pub result: Option<String>,
-    /// Who, when, where, how it ended: what is written of a game beside its moves, whatever the format.
+    /// Header data: players, date, event, result.
     pub heading: Heading,
-    /// What else the file says of the game, by the names that its format has for it.
+    /// Further header data, by the names of the file's format.
     pub tags: Vec<(String, String)>,
-    /// For SGF the whole file with its variations.
+    /// SGF: the whole file with its variations.
     pub collection: Option<Collection>,
 }
 
-/// A file that was not read to its end; what was read is offered if it is enough for a game.
+/// The result of a failed read: the error, and the readable part if it makes a game.
 pub type Unread = Box<Interrupted<Option<GameFile>>>;
 
 impl GameKind {
-    /// The setup that a text says, in this game's own words; the default where nothing is said. See the `Display` of each setup.
+    /// Parses a setup in this game's words; the default for an empty text. See the `Display` of each setup.
     pub fn read_setup(self, text: &str) -> Result<Setup, TextError> {
         Ok(match self {
             Self::Gomoku => Setup::Gomoku(text.parse()?),
@@ -97,7 +97,7 @@ impl GameKind {
     }
 }
 
-/// The setup as text, read again by [`GameKind::read_setup`].
+/// The setup as text that [`GameKind::read_setup`] parses.
 impl std::fmt::Display for Setup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -111,7 +111,7 @@ impl std::fmt::Display for Setup {
 }
 
 impl AnyGame {
-    /// The position that a line describes, by this setup, in the game's own notation.
+    /// Parses a position of this setup from the game's one-line notation.
     pub fn from_position(setup: &Setup, line: &str) -> Result<Self, TextError> {
         Ok(match setup {
             Setup::Gomoku(setup) => Self::Gomoku(Gomoku::from_position(setup, line)?),
@@ -121,7 +121,7 @@ impl AnyGame {
             Setup::LightsOut(setup) => {
                 let lights: Lights =
                     line.trim_end().replace('/', "\n").parse().map_err(|error: TextError| {
-                        // Rows stand beside each other in a line.
+                        // Rows are joined by spaces in a single line.
                         let before: usize = line
                             .split('/')
                             .take(error.line as usize - 1)
@@ -136,7 +136,7 @@ impl AnyGame {
         })
     }
 
-    /// The line of this position; see [`Self::from_position`]. What it leaves out is said by each game.
+    /// The position as a line; see [`Self::from_position`]. Each game documents what it leaves out.
     pub fn position(&self) -> String {
         match self {
             Self::Gomoku(game) => game.position(),
@@ -167,7 +167,7 @@ impl GameFile {
         }
     }
 
-    /// The file's text. `Err` says why this game cannot be written so.
+    /// The content of a file. `Err` says why the format cannot express this game.
     pub fn write(&self, format: Format) -> Result<String, &'static str> {
         match (format, &self.start) {
             (Format::Sgf, _) if self.collection.is_some() => {
@@ -201,9 +201,9 @@ impl GameFile {
 
     fn record<G: Game>(&self, start: &G) -> String {
         let (game, rules) = (self.start.kind().word(), self.start.setup().to_string());
-        // An opening in which colours are chosen is no position.
+        // A position in an opening with a choice of colours cannot be written.
         let fresh = AnyGame::new(&self.start.setup());
-        // A board of lights that was set up stands in no text of its setup.
+        // A Lights Out board that was set up cannot be expressed in the text of its setup.
         let is_board =
             matches!(self.start.setup(), Setup::LightsOut(LightsOutSetup { start: Start::Board(_), .. }));
         let is_fresh = !is_board && fresh.is_ok_and(|fresh| fresh.key() == self.start.key());
@@ -212,7 +212,7 @@ impl GameFile {
         if !is_fresh {
             tags.push(("Position", &position));
         }
-        // A space ends a move.
+        // Spaces separate moves.
         let record = write_record(start.clone(), &tags, &self.actions, |game, mv| {
             game.notation(G::action(mv)).replace(' ', "")
         });
@@ -247,7 +247,7 @@ impl GameFile {
 }
 
 fn read_sgf(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
-    // A broken file is played as far as it goes; its own error then counts.
+    // The readable part of a damaged file is replayed; its error is reported if the replay has none.
     let (collection, error) = match Collection::read(bytes) {
         Ok(collection) => (collection, None),
         Err(stopped) => (stopped.read, Some(stopped.error)),
@@ -338,7 +338,7 @@ fn read_psq(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
     }
 }
 
-/// The characters of a record: UTF-8, or what Chinese programs on Windows write where it is none.
+/// Decodes a text file: UTF-8, otherwise GB18030, whose subset GBK Chinese Windows programs write.
 pub fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
@@ -412,7 +412,7 @@ fn read_position(game: GameKind, format: Format, bytes: &[u8]) -> Result<GameFil
     })
 }
 
-/// A record with what is said of the game beside its moves, and with this end.
+/// A record with header tags and this result.
 fn headed(record: &str, heading: &[(&'static str, String)], score: &str) -> String {
     let mut text = String::new();
     for line in record.lines() {
@@ -435,7 +435,7 @@ fn headed(record: &str, heading: &[(&'static str, String)], score: &str) -> Stri
 }
 
 impl GameKind {
-    /// The default setup with as many rows as a position's line has, where the game has boards of several sizes.
+    /// The default setup, with the board size of the position's line for games with several sizes.
     pub fn default_setup_for(self, position: &str) -> Setup {
         let rows = position.split_whitespace().next().unwrap_or_default().matches('/').count() + 1;
         let size = u8::try_from(rows).ok();

@@ -1,4 +1,4 @@
-//! What every game is.
+//! The trait that every game implements.
 
 use std::fmt::Debug;
 
@@ -6,18 +6,18 @@ use crate::gomoku::Fault;
 use crate::options::Options;
 use crate::{Action, BoardView, IllegalAction, Language, Names, Point};
 
-/// A player: the one who begins, or the other. Black in gomoku, go and Liuzhou chess, red in xiangqi is `First`'s colour, and
-/// so a side stands for a colour as well, except where players may exchange them: [`Game::color`] says who has which.
+/// A player: the first to move, or the other. `First` has Black in gomoku, Go and Liuzhou chess, and Red in xiangqi. So a
+/// side also stands for a colour, except where players may swap: [`Game::color`] tells who has which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// Begins the game.
+    /// Moves first.
     First,
-    /// Answers.
+    /// Moves second.
     Second,
 }
 
 impl Side {
-    /// Both sides, the beginner first.
+    /// Both sides, `First` first.
     pub const BOTH: [Self; 2] = [Self::First, Self::Second];
 
     /// The other side.
@@ -28,18 +28,18 @@ impl Side {
         }
     }
 
-    /// 0 for the beginner, 1 for the other; for arrays of two.
+    /// 0 for `First`, 1 for `Second`; an index into arrays of two.
     pub const fn index(self) -> usize {
         self as usize
     }
 }
 
-/// How a game ended by its own rules. Resigning, agreed draws and time belong to the match, not to the game.
+/// The result of a game by its rules. Resignation, agreed draws and time belong to the match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// `None` is a draw.
+    /// `None` for a draw.
     pub winner: Option<Side>,
-    /// Why, for words on the screen.
+    /// Why, for display.
     pub reason: Reason,
 }
 
@@ -47,99 +47,99 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Five (or, where the rule allows, more) stones in a line.
+    /// Five stones in a line, or more where the rule allows it.
     FiveInARow,
-    /// No empty point is left.
+    /// The board is full.
     BoardFull,
-    /// The loser has too few stones left (Liuzhou chess); or, in a draw, both have.
+    /// Liuzhou chess: the loser has too few stones; in a draw both have.
     TooFewStones,
-    /// The loser has no legal step (Liuzhou chess), no legal move without being in check (xiangqi).
+    /// The loser has no legal move (Liuzhou chess), or none without being in check (xiangqi: stalemate).
     NoMoves,
-    /// The same position came up for the third time.
+    /// Threefold repetition.
     Repetition,
-    /// Too many plies without progress, or in all.
+    /// Too many plies without progress, or in total.
     TooLong,
-    /// The general cannot be saved.
+    /// Checkmate.
     Checkmate,
-    /// The loser gave check without end.
+    /// The loser gave perpetual check.
     PerpetualCheck,
-    /// The loser chased an unprotected piece without end.
+    /// The loser perpetually chased an unprotected piece.
     PerpetualChase,
-    /// Neither side has the material to give mate.
+    /// Neither side has enough material to give mate.
     BareMaterial,
-    /// The score was counted. A draw here is an equal score.
+    /// The score was counted; equal in a draw.
     Score,
-    /// Every light is out. In a race a draw: both in the same time, with as many presses.
+    /// Every light is off. In a race: a draw by equal time and equal presses.
     AllOut,
-    /// Every light was out in less time, or the other stopped (a race of Lights Out).
+    /// Lights Out race: the winner needed less time, or the loser gave up.
     Faster,
-    /// As fast, with fewer presses (a race of Lights Out).
+    /// Lights Out race: equal time, and the winner needed fewer presses.
     FewerPresses,
     /// The loser played on a forbidden point (renju).
     Forbidden(Fault),
 }
 
-/// Options that do not make a game, such as a board of 3 x 3 for gomoku.
+/// Options that are not valid together, such as a 3 x 3 board for gomoku.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SetupError(pub &'static str);
 
-/// One game: a position that knows its rules.
+/// A position of a game with its rules.
 ///
-/// The contract, checked for every game by `tests/contract.rs`: `legal_move(action(m)) == Ok(m)` for each legal move `m`;
-/// an ended game has no legal moves; `key` computed step by step equals the key of the position set up afresh; `play`
-/// changes the turn as the view says; no action, however wrong, panics.
+/// The contract, checked for every game by `tests/contract.rs`: `legal_move(action(m)) == Ok(m)` for each legal move `m`; a
+/// finished game has no legal moves; the incrementally computed `key` equals the key of the same position set up afresh;
+/// `play` changes the turn as the view says; no action, however invalid, panics.
 pub trait Game: Clone + Send + 'static {
-    /// Rules and size that both players agree on before the first move.
+    /// The rules and sizes that both players agree on before the first move.
     type Setup: Options + Debug + Default + Send;
-    /// Compact, and legal by construction for the position it was made from.
+    /// Compact, and legal by construction in the position that it was made from.
     type Move: Copy + Eq + Debug + Send;
 
-    /// The starting position of this setup.
+    /// The initial position of this setup.
     fn new(setup: &Self::Setup) -> Result<Self, SetupError>;
-    /// What the game was set up with.
+    /// The setup of the game.
     fn setup(&self) -> &Self::Setup;
-    /// Whose decision is next. After the end: the side that would be next.
+    /// The side whose decision is next; after the end, the side that would be next.
     fn turn(&self) -> Side;
-    /// The colour that a player has, as the side whose colour it usually is: they differ once the players of gomoku have
-    /// exchanged colours in the opening.
+    /// The colour of a player, as the side that usually has it. They differ after the players of gomoku have swapped colours
+    /// in the opening.
     fn color(&self, player: Side) -> Side {
         player
     }
-    /// Decisions made since the start.
+    /// Number of decisions since the start.
     fn ply(&self) -> u32;
-    /// `None` while the game goes on.
+    /// The result; `None` while the game is in progress.
     fn outcome(&self) -> Option<Outcome>;
-    /// Puts every legal move into `into` (cleared first), in a fixed order. Empty exactly when the game is over.
+    /// Writes all legal moves into `into` (cleared first), in a fixed order. Empty if and only if the game is over.
     fn legal_moves(&self, into: &mut Vec<Self::Move>);
-    /// The only gate from outside: the move that this action is here, or why it is none.
+    /// The legal move for this action, or why it is illegal. Every action from outside goes through this function.
     fn legal_move(&self, action: Action) -> Result<Self::Move, IllegalAction>;
-    /// The action that a move of this game shows as; the inverse of `legal_move`.
+    /// The action of a move; the inverse of `legal_move`.
     fn action(mv: Self::Move) -> Action;
-    /// Plays a move that is legal here. Cannot fail.
+    /// Plays a legal move. Cannot fail.
     fn play(&mut self, mv: Self::Move);
-    /// Hash of everything that decides what may follow, whoever computes it on whatever machine: the constants are part of
-    /// the format. What it leaves out (history, in most games) is said by each game.
+    /// Hash of everything that determines the possible continuations. Equal on all machines, because its constants are part
+    /// of the format. Each game documents what the hash leaves out (in most games the history).
     fn key(&self) -> u64;
-    /// `key` computed from the position alone, without the steps that led here. Slow; it is what checks compare with.
+    /// `key` computed from scratch, as a reference for checks. Slow.
     fn fresh_key(&self) -> u64;
-    /// Everything that a screen or a text shows.
+    /// Everything needed to display the position.
     fn view(&self) -> BoardView;
-    /// The action in the game's own notation, in this position: `h8`.
+    /// The action in the game's notation in this position: `h8`.
     fn notation(&self, action: Action) -> String;
-    /// The action that a player's text means in this position, legal or not; `None` if it is none.
+    /// The action for a text in the game's notation, legal or not; `None` if it cannot be parsed.
     fn parse(&self, text: &str) -> Option<Action>;
-    /// A point as the edge of this game's board names it, whether or not it is on the board: `H8`.
+    /// The name of a point as at the edge of this game's board, whether on the board or not: `H8`.
     fn point_name(point: Point) -> String {
         point.to_string().to_uppercase()
     }
-    /// What this game and its sides are called.
+    /// The names of this game and its sides.
     fn names(language: Language) -> Names;
-    /// The rules that this setup makes, for two people to agree on: numbered sentences, one a line.
+    /// The rules of this setup for two people to agree on: numbered sentences, one per line.
     fn rule_sheet(setup: &Self::Setup, language: Language) -> String;
 }
 
-/// The points of a board of this size, row by row from the bottom.
+/// The points of a board, row by row from the bottom.
 pub(crate) fn points(columns: u16, rows: u16) -> impl Iterator<Item = Point> {
     (0..rows).flat_map(move |row| (0..columns).map(move |column| Point::new(column, row)))
 }

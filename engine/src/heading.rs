@@ -1,5 +1,5 @@
-//! What a file says of a game beside its moves: who played, where, when, how it ended. One form of it for all formats, each of
-//! which has names of its own.
+//! Header data of a game's file (players, event, date, result), in one form for all formats, each of which has its own
+//! names.
 //!
 //! | here | SGF | PGN and `.qiyou` |
 //! |---|---|---|
@@ -7,50 +7,50 @@
 //! | `event`, `date` | `EV` (else `GN`), `DT` | `Event`, `Date` |
 //! | `ended` | `RE`: `B+R`, `W+T`, `B+3.5`, `B+`, `0`, also 黑中盘胜 | `Result` with `Termination`: `1-0`, `0-1`, `1/2-1/2`, also 红胜, 和棋 |
 //!
-//! Colours are colours: after an exchange of colours in gomoku's opening `PB` names the second player.
+//! Colours are literal: after a swap in gomoku's opening, `PB` names the second player.
 
 use crate::files::GameFile;
 use crate::{AnyGame, GameKind, Side};
 
-/// What a file says of a game beside its moves. Empty: not said.
+/// The header of a file. Empty fields: not in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heading {
-    /// Who begins.
+    /// The player who moves first.
     pub first: String,
-    /// Who answers.
+    /// The player who moves second.
     pub second: String,
-    /// The tournament, or what the game is called.
+    /// The tournament, or the title of the game.
     pub event: String,
-    /// As the file says it, mostly `2026-11-24`.
+    /// As in the file, usually `2026-11-24`.
     pub date: String,
-    /// How it ended, where the file says that it did.
+    /// The result, if the file has one.
     pub ended: Option<Ended>,
 }
 
-/// How a file says that a game ended.
+/// A result in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// `None`: a draw.
+    /// `None` for a draw.
     pub winner: Option<Side>,
-    /// Why, as far as it is said.
+    /// The reason, as far as it is known.
     pub cause: Cause,
 }
 
-/// Why a game ended, where the rules alone do not show it.
+/// Why a game ended, if the rules do not show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The file does not say.
+    /// Unknown.
     Unsaid,
-    /// The loser gave up.
+    /// Resignation.
     Resigned,
-    /// The loser's time was over.
+    /// Time forfeit.
     Time,
-    /// Both agreed to a draw.
+    /// Draw by agreement.
     Agreed,
 }
 
 impl Ended {
-    /// As records have it: `1-0`, `0-1`, `1/2-1/2`.
+    /// In PGN form: `1-0`, `0-1`, `1/2-1/2`.
     pub const fn score(self) -> &'static str {
         match self.winner {
             Some(Side::First) => "1-0",
@@ -60,7 +60,7 @@ impl Ended {
     }
 }
 
-/// Names of the sides in a record of tags.
+/// PGN tag names of the sides.
 const fn sides(kind: GameKind) -> [&'static str; 2] {
     match kind {
         GameKind::Xiangqi => ["Red", "Black"],
@@ -69,7 +69,7 @@ const fn sides(kind: GameKind) -> [&'static str; 2] {
 }
 
 impl GameFile {
-    /// What the tags and the result of this file say.
+    /// The header from the tags and the result of this file.
     pub(crate) fn read_heading(&self) -> Heading {
         let kind = self.start.kind();
         let tag = |names: &[&str]| {
@@ -79,7 +79,7 @@ impl GameFile {
                 };
                 self.tags.iter().find(same).map(|(_, value)| value.trim().to_owned())
             });
-            // PGN says what is not known with question marks.
+            // PGN writes question marks for unknown values.
             found.filter(|value| !value.trim_matches(['?', '.', '-']).is_empty()).unwrap_or_default()
         };
         let [first, second] = sides(kind);
@@ -99,7 +99,7 @@ impl GameFile {
         Heading { first, second, event: tag(&["EV", "Event", "GN"]), date, ended }
     }
 
-    /// The heading's values by SGF's names, those that say something; the result only where the rules show none.
+    /// The non-empty fields under SGF's names; the result only if the rules do not show it.
     pub(crate) fn sgf_heading(&self) -> Vec<(&'static str, String)> {
         let Heading { first, second, event, date, ended } = &self.heading;
         let [black, white] = self.by_colour(first, second);
@@ -112,7 +112,7 @@ impl GameFile {
         named
     }
 
-    /// The heading's values by the names of a record of tags, without the result.
+    /// The fields under PGN's names, without the result.
     pub(crate) fn record_heading(&self) -> Vec<(&'static str, String)> {
         let Heading { first, second, event, date, ended } = &self.heading;
         let [first, second] = self.by_colour(first, second);
@@ -136,10 +136,10 @@ impl GameFile {
         named
     }
 
-    /// How a record of tags ends.
+    /// The result token at the end of a PGN record.
     pub(crate) fn score(&self) -> &'static str {
         let ruled = self.game.outcome().map(|outcome| Ended { winner: outcome.winner, cause: Cause::Unsaid });
-        // Who has which colour is what 1-0 means, too.
+        // The meaning of 1-0 depends on who has which colour.
         let coloured =
             |ended: Ended| Ended { winner: ended.winner.map(|player| self.game.color(player)), ..ended };
         ruled.or(self.heading.ended).map(coloured).map_or("*", Ended::score)
@@ -150,7 +150,7 @@ impl GameFile {
     }
 }
 
-/// Dates of PGN have points between their numbers.
+/// PGN dates are separated by dots.
 fn pgn_date(date: &str) -> String {
     let plain = date.len() == 10 && date.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     if plain { date.replace('-', ".") } else { date.to_owned() }
@@ -167,7 +167,7 @@ fn sgf_result(game: &AnyGame, ended: Ended) -> String {
     format!("{colour}+{cause}")
 }
 
-/// What is said of the end, by colour. `None` where nothing is, or nothing that is understood: `*`, `?`, `Void`.
+/// Parses a result by colour. `None` if there is none, or it is not understood: `*`, `?`, `Void`.
 fn ended(kind: GameKind, said: &str, termination: &str) -> Option<Ended> {
     let lower = said.trim().to_lowercase();
     let draw = Ended { winner: None, cause: Cause::Unsaid };
@@ -205,7 +205,7 @@ fn ended(kind: GameKind, said: &str, termination: &str) -> Option<Ended> {
     Some(Ended { cause, ..ended })
 }
 
-/// 红胜, 黑方胜, 黑中盘胜, 和棋.
+/// Parses Chinese results: 红胜, 黑方胜, 黑中盘胜, 和棋.
 fn chinese(kind: GameKind, text: &str) -> Option<Ended> {
     if text.starts_with('和') || text.contains("和棋") || text.contains("平局") {
         return Some(Ended { winner: None, cause: Cause::Unsaid });

@@ -1,10 +1,10 @@
-//! A first minute with each game: positions, what to touch in them, and what to say about it. Played by the game's own rules,
-//! so that a lesson cannot show what a match would refuse.
+//! Lessons: positions with instructions, the touches that they ask for, and explanations. Replayed by the game's rules, so
+//! that a lesson cannot show an illegal action.
 
 use crate::lights_out::Solution;
 use crate::{Action, AnyGame, GameKind, IllegalAction, Point, Setup};
 
-/// Something said in both languages.
+/// A text in both languages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said {
     /// Simplified Chinese.
@@ -17,49 +17,49 @@ const fn said(zh: &'static str, en: &'static str) -> Said {
     Said { zh, en }
 }
 
-/// What the learner is to touch.
+/// The action that the learner is asked for.
 #[derive(Clone, Copy, Debug)]
 enum Touch {
-    /// One of these actions, in the game's notation.
+    /// One of these, in the game's notation.
     One(&'static [&'static str]),
-    /// A light of the solution, until all are off.
+    /// Lights Out: a press of the solution, until all lights are off.
     Solution,
 }
 
-/// One position of a lesson.
+/// A step of a lesson.
 #[derive(Debug)]
 pub struct Step {
     options: &'static [(&'static str, &'static str)],
-    /// What was played before, in the game's notation, from the start.
+    /// Actions before the step, in the game's notation.
     before: &'static str,
     touches: &'static [Touch],
-    /// What the other side answers at the end of the step.
+    /// Reply of the other side at the end of the step.
     answer: &'static str,
-    /// What to do.
+    /// The instruction.
     pub say: Said,
-    /// What was seen, once it is done.
+    /// The explanation after the step.
     pub then: Said,
 }
 
-/// Where a learner stands in a step.
+/// The state of a learner in a step.
 #[derive(Clone)]
 pub struct Taught {
     /// The position.
     pub game: AnyGame,
-    /// What may be touched now, all of it good; empty once the step is done.
+    /// Actions that are accepted now; empty once the step is done.
     pub wanted: Vec<Action>,
 }
 
-/// Why a touch is not taken.
+/// Why an action is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotTaught {
     /// The lesson has no such step.
     #[error("there is no such step")]
     NoStep,
-    /// The rules refuse it; the learner is told why.
+    /// It is illegal, for this reason.
     #[error("{0}")]
     Illegal(IllegalAction),
-    /// The rules allow it, but it is not what is shown here.
+    /// It is legal, but not what the step asks for.
     #[error("touch what is marked")]
     Elsewhere,
     /// The step is done already.
@@ -78,7 +78,7 @@ pub fn lesson(kind: GameKind) -> &'static [Step] {
     }
 }
 
-/// The position of a step after the learner's actions in it, oldest first. Fails with the first that is not taken.
+/// The state of a step after these actions, oldest first. Fails at the first action that is not accepted.
 pub fn teach(kind: GameKind, step: usize, actions: &[Action]) -> Result<Taught, NotTaught> {
     let step = lesson(kind).get(step).ok_or(NotTaught::NoStep)?;
     let mut game = step.start(kind);
@@ -114,7 +114,7 @@ impl Step {
     }
 }
 
-/// Plays what the lesson's author wrote; the test below plays all of it.
+/// Plays the actions of a step's definition; a test below replays all of them.
 fn play(game: &mut AnyGame, actions: &str) {
     for text in actions.split_whitespace() {
         let action = game.parse(text).expect("lessons are written in the game's notation");
@@ -454,7 +454,8 @@ const LIUZHOU: &[Step] = &[
     },
     Step {
         options: &[],
-        // Eighteen stones each without a formation, one of each lifted because nobody could step, and White's first step.
+        // Eighteen stones each without a formation, one of each side removed because nobody could move, and White's first
+        // step.
         before: "b3 a6 d1 b5 a2 c2 f5 c1 e1 d3 f4 c3 a5 b1 a4 a3 a1 e6 e3 e2 b2 f6 e5 c5 b4 c6 d2 f1 b6 d6 d4 f2 d5 e4 c4 f3 xe4 xf4 f3f4",
         touches: &[Touch::One(&["e3e4"])],
         answer: "",
@@ -511,7 +512,7 @@ mod tests {
     const KINDS: [GameKind; 5] =
         [GameKind::Gomoku, GameKind::Liuzhou, GameKind::Go, GameKind::Xiangqi, GameKind::LightsOut];
 
-    /// A step, played by the first of what is wanted each time.
+    /// Plays a step with the first accepted action each time.
     fn done(kind: GameKind, step: usize) -> (Vec<Action>, Taught) {
         let mut actions = Vec::new();
         for _ in 0..30 {
@@ -610,7 +611,7 @@ mod tests {
                 .unwrap_or(0)
         };
         assert_eq!([0, 1, 2, 3, 4, 5, 6, 7, 8].map(due), [1, 0, 1, 1, 2, 3, 3, 1, 0]);
-        // The kinds that capture, and so have to be shown.
+        // Setups with captures, which have to be shown.
         let kinds = [
             FormationKind::Square,
             FormationKind::DiagonalThree,

@@ -1,9 +1,9 @@
 //! Rules, notation, records and AI of Qiyou's games.
 //!
-//! Each game is one implementation of [`Game`]: a position that knows its legal moves. [`AnyGame`] is the closed set of
-//! them for callers that learn the game at run time; [`bot()`] plays any of them at a [`Level`].
+//! Each game implements [`Game`]: a position that knows its legal moves. [`AnyGame`] is the closed set of games for callers
+//! that know the game only at run time; [`bot()`] plays each of them at a [`Level`].
 //!
-//! [`record`] reads and writes games as text; [`puzzles`] are positions with one way to a goal.
+//! [`record`] reads and writes games as text; [`puzzles`] are positions with a unique solution.
 //!
 //! What this crate deliberately does not do: no clock, no randomness, no threads of its own, no async, no protobuf. Time,
 //! seeds and the stop flag are arguments, so the same inputs give the same outputs and every failure can be replayed.
@@ -17,7 +17,7 @@
 //! assert_eq!(game.turn(), Side::Second);
 //! ```
 
-// The exceptions are counted in `tests/tests/architecture.rs`, each with its reason beside it.
+// `tests/tests/architecture.rs` counts the exceptions; each has its reason beside it.
 #![deny(unsafe_code)]
 
 mod action;

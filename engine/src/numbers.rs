@@ -1,41 +1,41 @@
-//! The numbers that searches go by, by name: what `qiyou-engine tune` changes to see which value plays best.
+//! Search parameters by name, which `qiyou-engine tune` sets.
 
-/// One number of a search.
+/// A search parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Number {
-    /// Its name in `EXPERIMENTS.md`.
+    /// Its name, as in `EXPERIMENTS.md`.
     pub name: &'static str,
-    /// What it is now.
+    /// Its present value.
     pub value: f64,
-    /// The least that makes sense.
+    /// Minimum.
     pub low: f64,
-    /// The most that makes sense.
+    /// Maximum.
     pub high: f64,
-    /// Whether it has no fraction.
+    /// Whether it is an integer.
     pub whole: bool,
 }
 
-/// Why a number was not set.
+/// Why a parameter was not set.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NumberError {
-    /// The player has no number of this name.
+    /// There is no parameter with this name.
     #[error("there is no number {0}")]
     Unknown(String),
-    /// Outside of what makes sense.
+    /// The value is out of range.
     #[error("{name} is from {low} to {high}, not {value}")]
     OutOfRange {
-        /// Its name.
+        /// Name of the parameter.
         name: &'static str,
-        /// The least.
+        /// Minimum.
         low: f64,
-        /// The most.
+        /// Maximum.
         high: f64,
-        /// What was asked for.
+        /// The rejected value.
         value: f64,
     },
 }
 
-/// Where a number lies.
+/// A reference to a parameter's storage.
 pub(crate) enum Place<'a> {
     Whole(&'a mut i32),
     Part(&'a mut u32),
@@ -63,10 +63,10 @@ impl Place<'_> {
     }
 }
 
-/// A list of numbers as a player has them: each is shown to the visitor with its name and its range.
+/// A visitor that is called with name, range and storage of each parameter.
 pub(crate) type Visit<'a> = &'a mut dyn FnMut(&'static str, (f64, f64), Place<'_>);
 
-/// All numbers of a list.
+/// All parameters that `each` visits.
 pub(crate) fn list(each: impl FnOnce(Visit<'_>)) -> Vec<Number> {
     let mut numbers = Vec::new();
     each(&mut |name, (low, high), place| {
@@ -76,7 +76,7 @@ pub(crate) fn list(each: impl FnOnce(Visit<'_>)) -> Vec<Number> {
     numbers
 }
 
-/// Sets one number of a list.
+/// Sets the parameter with this name among those that `each` visits.
 pub(crate) fn set(wanted: &str, value: f64, each: impl FnOnce(Visit<'_>)) -> Result<(), NumberError> {
     let mut result = Err(NumberError::Unknown(wanted.to_owned()));
     each(&mut |name, (low, high), mut place| {

@@ -1,38 +1,38 @@
-//! What may be chosen about a game, as lists that a menu or a command line shows without knowing the game.
+//! Options of a game's setup as generic lists, which menus and command lines show without knowledge of the game.
 //!
-//! Every field of a setup is one option (or two); whoever adds a field adds its option, and every screen has it.
+//! Every field of a setup is one option (or two). A new field needs an option, which every client then shows.
 
 use std::ops::RangeInclusive;
 
 use crate::Language;
 
-/// One thing that may be chosen, and what is chosen.
+/// An option with its chosen value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameOption {
-    /// On command lines and between programs: `edge-six`.
+    /// Name on command lines and between programs: `edge-six`.
     pub word: &'static str,
-    /// What a menu calls it: Chinese, English.
+    /// Name in menus.
     pub name: Both,
-    /// What a menu offers, in its order. What is chosen is always among them.
+    /// Values to offer, in order, including the chosen one.
     pub values: Vec<OptionValue>,
-    /// [`OptionValue::word`] of what is chosen.
+    /// [`OptionValue::word`] of the chosen value.
     pub chosen: String,
-    /// Numbers beside `values` that may be chosen too, as decimal digits.
+    /// Range of numbers that are valid besides `values`, written as decimal digits.
     pub numbers: Option<RangeInclusive<u32>>,
-    /// Few people choose it: a menu shows it on request. These come after all others.
+    /// An advanced option: menus show it on request. Advanced options come last.
     pub seldom: bool,
 }
 
-/// One value of an option.
+/// A value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionValue {
-    /// On command lines and between programs.
+    /// Name on command lines and between programs.
     pub word: String,
-    /// What a menu calls it.
+    /// Name in menus.
     pub name: Both,
 }
 
-/// The same in both languages.
+/// A text in both languages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Both {
     /// 中文.
@@ -42,18 +42,18 @@ pub struct Both {
 }
 
 impl Both {
-    /// From both.
+    /// Both texts.
     pub fn new(chinese: impl Into<String>, english: impl Into<String>) -> Self {
         Self { chinese: chinese.into(), english: english.into() }
     }
 
-    /// What is the same in every language, such as a number.
+    /// A text that is the same in both languages, such as a number.
     pub fn same(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { chinese: text.clone(), english: text }
     }
 
-    /// In this language.
+    /// The text in this language.
     pub fn get(&self, language: Language) -> &str {
         match language {
             Language::Chinese => &self.chinese,
@@ -62,21 +62,21 @@ impl Both {
     }
 }
 
-/// A way of playing that has a name.
+/// A preset: a setup with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedSetup<S> {
-    /// On command lines and between programs: `fengyang`.
+    /// Name on command lines and between programs: `fengyang`.
     pub word: &'static str,
     /// What players call it.
     pub name: Both,
-    /// What choosing it gives, before other options are chosen on top.
+    /// The setup to which further options are applied.
     pub setup: S,
-    /// Words of the options that make it what it is: a setup in which these have the values of `setup` is played by these rules,
-    /// whatever its other options. Empty: every option.
+    /// Words of the options that determine the preset: a setup with the same values of these options matches it, whatever
+    /// its other options. Empty: all options.
     pub decides: &'static [&'static str],
 }
 
-/// A choice that there is not.
+/// An invalid choice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChoiceError {
     /// The game has no such option.
@@ -87,9 +87,9 @@ pub enum ChoiceError {
     Value {
         /// The option's word.
         option: &'static str,
-        /// As it was given.
+        /// The rejected value.
         value: String,
-        /// What there is.
+        /// The valid values.
         known: String,
     },
     /// The game has no such preset.
@@ -97,12 +97,12 @@ pub enum ChoiceError {
     Preset(String, String),
 }
 
-/// A setup whose fields can be chosen one by one.
+/// A setup whose fields can be set by words.
 pub trait Options: Sized + Clone + PartialEq {
-    /// Every option that matters with what is chosen so far.
+    /// The options that have an effect with the present values.
     fn rows(&self) -> Vec<Row<Self>>;
 
-    /// The ways of playing that have a name, the default first.
+    /// The presets, the default first.
     fn presets() -> Vec<NamedSetup<Self>> {
         Vec::new()
     }
@@ -112,7 +112,7 @@ pub trait Options: Sized + Clone + PartialEq {
         self.rows().into_iter().map(|row| row.shown(self)).collect()
     }
 
-    /// Chooses. What the values make together is checked by [`crate::Game::new`].
+    /// Sets an option. [`crate::Game::new`] checks whether the values are valid together.
     fn choose(&mut self, option: &str, value: &str) -> Result<(), ChoiceError> {
         let rows = self.rows();
         let Some(row) = rows.iter().find(|row| row.word == option) else {
@@ -123,7 +123,7 @@ pub trait Options: Sized + Clone + PartialEq {
     }
 }
 
-/// How an option is read from a setup and written into it.
+/// How an option is read from a setup and written to it.
 pub struct Row<S> {
     word: &'static str,
     name: Both,
@@ -142,7 +142,7 @@ enum Values<S> {
     },
 }
 
-/// A listed value: its word, its name, whether it is chosen, how to choose it.
+/// A listed value: word, name, whether it is chosen, how to choose it.
 pub(crate) struct Listed<S> {
     pub(crate) word: &'static str,
     pub(crate) name: Both,
@@ -163,7 +163,7 @@ macro_rules! listed {
 }
 pub(crate) use listed;
 
-/// Yes and no for a field that is a `bool`.
+/// The values yes and no of a `bool` field.
 macro_rules! switch {
     ($word:literal, $chinese:expr, $english:expr, $field:ident) => {
         $crate::options::Row::listed(
@@ -183,7 +183,7 @@ impl<S> Row<S> {
         Self { word, name, values: Values::Listed(values), seldom: false }
     }
 
-    /// `offered` is what a menu shows of `range`; `called` is what a menu calls a number.
+    /// An option for a number: `offered` is the part of `range` shown in menus; `called` is the name of a number in menus.
     pub(crate) fn number(
         word: &'static str,
         name: Both,
@@ -238,7 +238,7 @@ impl<S> Row<S> {
                 list.iter().map(|one| one.word).collect::<Vec<_>>().join(", ")
             }
             Values::Number { set, range, .. } => {
-                // Digits only: what parses beside them, such as a sign, would be a second word for the same.
+                // Digits only, so that a number has one word: `parse` would also accept a sign.
                 let number =
                     value.bytes().all(|byte| byte.is_ascii_digit()).then(|| value.parse().ok()).flatten();
                 if let Some(number) = number.filter(|number| range.contains(number)) {

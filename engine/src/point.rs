@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A point (or cell) of a board. Counted from zero: column from the left, row from the bottom, as the first player sees it,
-/// so that `h8` in gomoku is column 7, row 7. Wide enough for Lights Out boards of 1,000 x 1,000. Whether a point lies on a
-/// given board is checked by [`crate::Game::legal_move`].
+/// A point (or cell) of a board. 0-based: column from the left, row from the bottom, from the first player's point of view,
+/// so that `h8` in gomoku is column 7, row 7. Wide enough for Lights Out boards of 1,000 x 1,000.
+/// [`crate::Game::legal_move`] checks whether a point is on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Point {
     /// From the left, 0-based.
@@ -20,8 +20,8 @@ impl Point {
         Self { column, row }
     }
 
-    /// Where one of the eight ways to turn and mirror a board of so many columns and rows takes it: bit 0 of the way mirrors the
-    /// columns, bit 1 the rows, and after that bit 2, on boards with as many of both, exchanges them.
+    /// The image under one of the eight symmetries of a board of this size: bit 0 of `way` mirrors the columns, bit 1 the
+    /// rows, and then bit 2, on square boards, transposes.
     pub(crate) const fn turned(self, way: u8, [columns, rows]: [u16; 2]) -> Self {
         let column = if way & 1 == 0 { self.column } else { columns - 1 - self.column };
         let row = if way & 2 == 0 { self.row } else { rows - 1 - self.row };
@@ -29,12 +29,12 @@ impl Point {
     }
 }
 
-/// The way that undoes this one: see [`Point::turned`].
+/// The inverse of this symmetry: see [`Point::turned`].
 pub(crate) const fn way_back(way: u8) -> u8 {
     if way & 4 == 0 { way } else { 4 | (way & 1) << 1 | (way & 2) >> 1 }
 }
 
-/// Column letter(s) and row number, without leaving out `i` (gomoku's custom, unlike Go's): `h8`, `aa12`.
+/// Column letters and row number, including `i` (gomoku's custom, unlike Go's): `h8`, `aa12`.
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut letters = [0u8; 4];

@@ -1,4 +1,4 @@
-//! Games as text: tags and moves, in the manner of PGN.
+//! Games as text: tags and moves, in a form of PGN.
 //!
 //! For xiangqi this is PGN as xiangqi programs write it (`[Game "Chinese Chess"]`, moves in ICCS, WXF or Chinese notation);
 //! for Liuzhou chess it is the project's own record, with the same grammar:
@@ -22,41 +22,41 @@ use crate::liuzhou::{Liuzhou, LiuzhouSetup};
 use crate::xiangqi::{Notation, Xiangqi, XiangqiSetup};
 use crate::{Action, Game, IllegalAction, Outcome, Side, TextError};
 
-/// A record as it stands in its text; nothing about the moves is known yet.
+/// A parsed record; its moves are not checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// Names and values, in their order.
+    /// Names and values, in order.
     pub tags: Vec<(String, String)>,
-    /// The moves of the main line.
+    /// The moves of the main line, as text.
     pub moves: Vec<WrittenMove>,
-    /// How the record says that it ended: `1-0`, `0-1`, `1/2-1/2`; `None` for `*` or nothing.
+    /// The result: `1-0`, `0-1`, `1/2-1/2`; `None` for `*` or no result.
     pub result: Option<String>,
 }
 
-/// A move as it is written, and where.
+/// A move with its place in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenMove {
-    /// As written.
+    /// The move as it is written.
     pub text: String,
-    /// From 1.
+    /// Line, from 1.
     pub line: u32,
-    /// In characters, from 1.
+    /// Column in characters, from 1.
     pub column: u32,
 }
 
-/// Reading stopped here; what came before is offered.
+/// An error, with the part before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interrupted<T> {
-    /// Where, and what would have been right.
+    /// The place, and what was expected.
     pub error: TextError,
-    /// Why the move there is refused, if it is one.
+    /// Why the move there is illegal, if the error is a move.
     pub refusal: Option<IllegalAction>,
-    /// Everything before.
+    /// The part before the error.
     pub read: T,
 }
 
 impl Record {
-    /// Reads one record. Never fails for moves that make no sense: that is found by replaying.
+    /// Parses a record. Moves are checked only by replaying, not here.
     pub fn read(text: &str) -> Result<Self, Box<Interrupted<Self>>> {
         let mut reader = Reader { rest: text, line: 1, column: 1 };
         let mut record = Self::default();
@@ -66,7 +66,7 @@ impl Record {
         }
     }
 
-    /// The value of a tag, if the record has it; names are compared without regard to case.
+    /// The value of a tag, if it exists; names are case-insensitive.
     pub fn tag(&self, name: &str) -> Option<&str> {
         let found = self.tags.iter().find(|(tag, _)| tag.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
@@ -126,7 +126,7 @@ impl Record {
     }
 }
 
-/// Plays the moves of a record from where it began. Stops at the first that is none, with the game before it.
+/// Replays the moves of a record from `start`. Stops at the first invalid one, with the game before it.
 pub fn replay<G: Game>(start: G, record: &Record) -> Result<G, Box<Interrupted<G>>> {
     let mut game = start;
     for WrittenMove { text, line, column } in &record.moves {
@@ -148,7 +148,7 @@ pub fn replay<G: Game>(start: G, record: &Record) -> Result<G, Box<Interrupted<G
 }
 
 impl Liuzhou {
-    /// The position in which a record begins. An error is in the value of a tag, and counts columns there.
+    /// The initial position of a record. An error is in the value of a tag, and its column counts from there.
     pub fn start_of(record: &Record) -> Result<Self, TextError> {
         let setup: LiuzhouSetup = record.tag("Rules").unwrap_or_default().parse()?;
         match record.tag("Position") {
@@ -157,10 +157,10 @@ impl Liuzhou {
         }
     }
 
-    /// A record of these actions, played from this position; more tags may be put before it.
+    /// A record of these actions from this position; further tags may be inserted before it.
     ///
     /// # Panics
-    /// When an action is not legal where it stands, which is a bug of the caller.
+    /// If an action is illegal, which is a bug of the caller.
     pub fn record(&self, actions: &[Action]) -> String {
         let setup = self.setup().to_string();
         let tags = [("Game", "Liuzhou"), ("Rules", setup.as_str()), ("Position", &self.position())];
@@ -169,7 +169,7 @@ impl Liuzhou {
 }
 
 impl Xiangqi {
-    /// The position in which a record begins. An error is in the value of a tag, and counts columns there.
+    /// The initial position of a record. An error is in the value of a tag, and its column counts from there.
     pub fn start_of(record: &Record) -> Result<Self, TextError> {
         let setup: XiangqiSetup = record.tag("Rules").unwrap_or_default().parse()?;
         match record.tag("FEN") {
@@ -178,10 +178,10 @@ impl Xiangqi {
         }
     }
 
-    /// A PGN of these moves, played from this position, in this notation; more tags may be put before it.
+    /// A PGN of these moves from this position, in this notation; further tags may be inserted before it.
     ///
     /// # Panics
-    /// When an action is not legal where it stands, which is a bug of the caller.
+    /// If an action is illegal, which is a bug of the caller.
     pub fn record(&self, actions: &[Action], notation: Notation) -> String {
         let format = match notation {
             Notation::Iccs => "ICCS",
@@ -190,7 +190,7 @@ impl Xiangqi {
         };
         let setup = self.setup().to_string();
         let mut tags = vec![("Game", "Chinese Chess"), ("Format", format)];
-        // Other programs know no options.
+        // Omitted for default rules, because other programs do not know the tag.
         if *self.setup() != XiangqiSetup::default() {
             tags.push(("Rules", &setup));
         }
@@ -207,7 +207,7 @@ pub(crate) fn write_record<G: Game>(
     write: impl Fn(&G, G::Move) -> String,
 ) -> String {
     let mut moves = String::new();
-    // A second mover's first action gets the dots of its number.
+    // If the second side moves first, its move number is followed by dots.
     let mut number = 0;
     let mut width = 0;
     for (n, &action) in actions.iter().enumerate() {
@@ -219,7 +219,7 @@ pub(crate) fn write_record<G: Game>(
             write!(text, "{number}{dots} ").expect("writing to a String cannot fail");
         }
         text += &write(&game, mv);
-        // PGN's lines end before column 80.
+        // PGN lines are shorter than 80 columns.
         if width > 0 {
             let fits = width + 1 + text.chars().count() < 80;
             moves.push(if fits { ' ' } else { '\n' });
@@ -245,7 +245,7 @@ pub(crate) fn write_record<G: Game>(
     record
 }
 
-/// A text being read, and where.
+/// A text being parsed, with the present place.
 struct Reader<'a> {
     rest: &'a str,
     line: u32,

@@ -1,48 +1,48 @@
-//! Where the numbers of evaluations come from: a logistic regression of game results on what an evaluation counts.
+//! Tuning of evaluations: logistic regression of game results on evaluation terms (Texel tuning).
 //!
-//! A judgement is a sum of terms, each with a weight for a full board and one for an empty board; between them it slides with
-//! the game's phase. Games fit their weights with it by `qiyou-engine fit`.
+//! An evaluation is a sum of terms, each with a weight for a full board and one for an empty board, interpolated by game
+//! phase (tapered evaluation). `qiyou-engine fit` fits the weights of games with this module.
 
 use std::fmt::Write as _;
 
 use crate::Rng;
 
-/// A position as the evaluation sees it.
+/// A position as evaluation terms.
 pub(crate) struct Sample {
-    /// Terms and how often they are there, positive for the side of whom `result` speaks.
+    /// Indices of terms with their counts, positive for the side that `result` is about.
     pub(crate) terms: Vec<(u16, i8)>,
-    /// Share of the weights for a full board, 0 to 1.
+    /// Share of the full-board weights, 0 to 1.
     pub(crate) full: f32,
-    /// Factor on the whole judgement.
+    /// Factor of the whole evaluation.
     pub(crate) scale: f32,
-    /// 1: that side won the game, 0.5: a draw.
+    /// Result of the game for that side: 1 for a win, 0.5 for a draw.
     pub(crate) result: f32,
 }
 
-/// How well weights foretell results.
+/// Prediction loss of weights.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loss {
-    /// On the samples that were learnt from.
+    /// On the training samples.
     pub(crate) learnt: f64,
-    /// On every tenth block of samples, which was not.
+    /// On the validation samples (every tenth block).
     pub(crate) unknown: f64,
 }
 
 /// Weights fitted to samples.
 pub(crate) struct Fit {
     pub(crate) weights: Vec<[i16; 2]>,
-    /// Points that make a win e times as likely as a loss; found for the weights before and kept.
+    /// Number of points that multiplies the odds of winning by e, determined for the initial weights and kept.
     pub(crate) points_per_e: f64,
     pub(crate) before: Loss,
     pub(crate) after: Loss,
 }
 
-/// One game after the other makes the samples; a block of this size is learnt from or held back as a whole, so that hardly a
-/// game is on both sides.
+/// Samples are in the order of games. A block of this size is used for either training or validation, so that hardly any
+/// game is in both.
 const BLOCK: usize = 500;
 
-/// Fits weights to samples, beginning with those that the game has. `pull` says for each term how strongly it is held where
-/// it was, in samples' worth: the samples of a game share one result, so that a hundred of them say about as much as one.
+/// Fits weights to samples, starting from the present weights. `pull` is the strength of the L2 prior towards the present
+/// value for each term, in samples: the samples of a game share one result, so that a hundred of them count about as one.
 pub(crate) fn fit(samples: &[Sample], before: &[[i16; 2]], pull: impl Fn(usize) -> f64) -> Fit {
     let blocks = |held_back: bool| -> Vec<&Sample> {
         let blocks = samples.chunks(BLOCK).enumerate().filter(|(n, _)| (n % 10 == 0) == held_back);
@@ -52,7 +52,7 @@ pub(crate) fn fit(samples: &[Sample], before: &[[i16; 2]], pull: impl Fn(usize) 
     let points = |scale: f64| -> Vec<[f64; 2]> {
         before.iter().map(|pair| pair.map(|weight| f64::from(weight) / scale)).collect()
     };
-    // The scale at which the weights as they are foretell best.
+    // The scale at which the present weights predict best.
     let points_per_e = (5..60)
         .map(|n| f64::from(n) * 10.0)
         .min_by(|&a, &b| loss(&learnt, &points(a)).total_cmp(&loss(&learnt, &points(b))))
@@ -73,7 +73,7 @@ pub(crate) fn fit(samples: &[Sample], before: &[[i16; 2]], pull: impl Fn(usize) 
     }
 }
 
-/// Adam (Kingma and Ba 2015) with its usual constants, in small batches, its rate falling to nothing.
+/// Adam (Kingma and Ba 2015) with its default constants, in mini-batches, with a learning rate that decreases to zero.
 fn descend(samples: &[&Sample], start: &[[f64; 2]], pull: &[f64]) -> Vec<[f64; 2]> {
     const EPOCHS: usize = 24;
     const BATCH: usize = 512;
@@ -120,7 +120,7 @@ fn descend(samples: &[&Sample], start: &[[f64; 2]], pull: &[f64]) -> Vec<[f64; 2
     weights
 }
 
-/// Share of the points that a sample's side gets, by these weights.
+/// Predicted score of a sample's side, 0 to 1.
 fn foretell(sample: &Sample, weights: &[[f64; 2]]) -> f64 {
     let (mut full, mut empty) = (0.0, 0.0);
     for &(term, count) in &sample.terms {
@@ -144,7 +144,7 @@ fn loss(samples: &[&Sample], weights: &[[f64; 2]]) -> f64 {
     total / samples.len().max(1) as f64
 }
 
-/// The weights as the rows of a Rust table.
+/// The weights formatted as rows of a Rust table.
 pub(crate) fn rows(weights: &[[i16; 2]]) -> String {
     let mut text = String::new();
     for row in weights.chunks(10) {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn weights_that_made_the_results_are_found_again() {
-        // Two terms: the first is worth one e on a full board and nothing on an empty one, the second the other way round.
+        // Two terms: the first is worth a factor e on a full board and nothing on an empty one, the second the opposite.
         let mut rng = Rng::new(3);
         let samples: Vec<Sample> = (0..20_000)
             .map(|_| {

@@ -1,4 +1,4 @@
-//! The only randomness in this crate: a seed goes in, the same numbers come out, everywhere.
+//! The only randomness of this crate: a seeded generator with the same output on all machines.
 
 /// SplitMix64 (Steele, Lea, Flood 2014, public domain reference by Vigna). Good enough for ties and Zobrist keys, not for
 /// secrets.
@@ -6,7 +6,7 @@
 pub struct Rng(u64);
 
 impl Rng {
-    /// A generator that depends on nothing but the seed.
+    /// A generator whose output depends only on the seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -20,12 +20,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, which must not be 0. Multiply-shift: a bias below 2^-32 for every board we have.
+    /// Uniform below `bound`, which must not be 0. Multiply-shift; the bias is below 2^-32 for all boards.
     pub const fn below(&mut self, bound: u32) -> u32 {
         (((self.next_u64() >> 32) * bound as u64) >> 32) as u32
     }
 
-    /// Puts items into an order of which each is as likely (Fisher and Yates).
+    /// Shuffles uniformly (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for n in (1..items.len()).rev() {
             items.swap(n, self.below(n as u32 + 1) as usize);

@@ -1,34 +1,34 @@
-//! What is wrong with a text that should have been a position, a record or a setup, and what their readers share.
+//! Errors in texts of positions, records and setups, and helpers of their parsers.
 
 use crate::{Point, Side};
 
-/// Where reading stopped, and what would have been right there.
+/// A place in a text, and what was expected there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: expected {expected}")]
 pub struct TextError {
-    /// From 1.
+    /// Line, from 1.
     pub line: u32,
-    /// In characters, from 1.
+    /// Column in characters, from 1.
     pub column: u32,
-    /// What would have been right, as words after "expected".
+    /// What was expected, as words after "expected".
     pub expected: &'static str,
 }
 
 impl TextError {
-    /// An error on the only line of a text, at this byte of it.
+    /// An error in a text of one line, at this byte offset.
     pub(crate) fn at(text: &str, byte: usize, expected: &'static str) -> Self {
         let before = text.char_indices().take_while(|(at, _)| *at < byte).count();
         Self { line: 1, column: before as u32 + 1, expected }
     }
 }
 
-/// The words of a line with the byte at which each begins.
+/// The words of a line with their byte offsets.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split_whitespace().map(move |word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
 }
 
-/// Reads rows of signs from the top, `/` between them, where a number is so many empty points; `at` is where they begin in
-/// the line. `put` gets each sign with its point, and says what was expected instead if it is none.
+/// Parses rows of characters from the top, separated by `/`, where a number stands for that many empty points; `at` is their
+/// offset in the line. `put` gets each character with its point, and returns what was expected if it is invalid.
 pub(crate) fn read_rows(
     line: &str,
     at: usize,
@@ -42,7 +42,7 @@ pub(crate) fn read_rows(
     for (offset, c) in rows.char_indices() {
         let wrong = |expected| Err(TextError::at(line, at + offset, expected));
         if let Some(digit) = c.to_digit(10) {
-            // What is in front of this digit was tens, not points of its own.
+            // The preceding digit was the tens digit.
             let number = digits.saturating_mul(10).saturating_add(digit as usize);
             column = column.saturating_sub(digits).saturating_add(number);
             digits = number;
@@ -76,15 +76,15 @@ pub(crate) fn read_rows(
     }
 }
 
-/// Stones of two colours, and whose turn it is.
+/// Stones of two colours, and the side to move.
 pub(crate) struct Stones {
-    /// The byte of the line at which the rows begin.
+    /// Byte offset of the rows in the line.
     pub at: usize,
     pub placed: Vec<(Point, Option<Side>)>,
     pub next: Side,
 }
 
-/// Reads the first two of the `fields` of a line, of a square board of this size; `turn` says what the second is.
+/// Parses the first two of the `fields` of a line, for a square board of this size; `turn` parses the second.
 pub(crate) fn read_stones<'a>(
     line: &'a str,
     fields: &mut impl Iterator<Item = (usize, &'a str)>,
@@ -112,12 +112,12 @@ pub(crate) fn read_stones<'a>(
     Ok(Stones { at, placed: stones, next })
 }
 
-/// The letter of a stone that [`read_stones`] reads.
+/// The letter of a stone, as [`read_stones`] parses it.
 pub(crate) fn stone_letter(side: Side) -> char {
     if side == Side::First { 'b' } else { 'w' }
 }
 
-/// The rows that [`read_rows`] reads.
+/// The rows, as [`read_rows`] parses them.
 pub(crate) fn write_rows(columns: u16, rows: u16, sign: impl Fn(Point) -> Option<char>) -> String {
     let mut text = String::new();
     for row in (0..rows).rev() {

@@ -1,46 +1,46 @@
-//! What is threatened on a board, by kind: for people who ask for a hint, and for screens that mark it.
+//! Threats on a board, by kind: for hints, and for screens that mark them.
 
 use crate::go::Go;
 use crate::{AnyGame, Game, Language, Point, Side};
 
-/// The kinds of threat, the gravest first.
+/// Kinds of threats, most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ThreatKind {
-    /// Gomoku: makes five next.
+    /// Gomoku: makes five with one move.
     Five,
-    /// Xiangqi: the general is attacked.
+    /// Xiangqi: check.
     Check,
-    /// Xiangqi: mate next, were it that side's turn.
+    /// Xiangqi: mate with one move.
     Mate,
-    /// Gomoku: a straight four, or two fours at once, next.
+    /// Gomoku: makes an open four or two fours with one move.
     OpenFour,
-    /// Gomoku: a four and a three at once, or two threes, next.
+    /// Gomoku: makes a four and a three, or two threes, with one move.
     Fork,
-    /// Gomoku: a four next, with one answer.
+    /// Gomoku: makes a four with one defence.
     Four,
-    /// Liuzhou chess: captures are to be chosen, or a formation is made next.
+    /// Liuzhou chess: captures have to be chosen, or a formation can be made with one move.
     CaptureDue,
-    /// Go: a chain of the other side has one liberty.
+    /// Go: atari on a chain of the other side.
     Atari,
-    /// Gomoku: an open three next.
+    /// Gomoku: makes an open three with one move.
     Three,
 }
 
-/// What one side could do if it were its turn, or has done already.
+/// What a side could do if it were its turn, or has already done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Threat {
-    /// What.
+    /// The kind.
     pub kind: ThreatKind,
-    /// Whose.
+    /// The side that threatens.
     pub side: Side,
-    /// Where it would be carried out; of a check the general, of an atari the chain.
+    /// Where it would be executed; for a check the general, for an atari the chain.
     pub at: Vec<Point>,
 }
 
 impl Threat {
-    /// One sentence, with the game's names of sides and points.
+    /// A sentence, with the game's names of sides and points.
     pub fn words(&self, game: &AnyGame, language: Language) -> String {
-        /// Points that a sentence names.
+        /// Maximum number of points named in the sentence.
         const NAMED: usize = 6;
         let names = game.kind().names(language);
         let color = game.color(self.side);
@@ -54,7 +54,7 @@ impl Threat {
         match (language, self.kind) {
             (Language::Chinese, Kind::Five) => format!("{side}下一手成五：{at}。"),
             (Language::Chinese, Kind::Check) => format!("{side}正在将军。"),
-            // The board shows where: a point of xiangqi's board has no name.
+            // Points of xiangqi's board have no names; the board marks them.
             (Language::Chinese, Kind::Mate) => format!("{side}下一步要杀。"),
             (Language::Chinese, Kind::OpenFour) => format!("{side}可成活四或双四：{at}。"),
             (Language::Chinese, Kind::Fork) => format!("{side}可成四三或双三：{at}。"),
@@ -79,8 +79,8 @@ impl Threat {
     }
 }
 
-/// What is threatened here by either side, the gravest first; those of the side that is not to move before those of the
-/// other. Nothing when the game is over.
+/// The threats of both sides, most severe first; equally severe ones of the side that is not to move come first. Empty when
+/// the game is over.
 pub fn threats(game: &AnyGame) -> Vec<Threat> {
     if game.outcome().is_some() {
         return Vec::new();

@@ -1,53 +1,51 @@
-//! What a screen or a text needs to show a position, in words that no screen owns.
+//! Everything needed to display a position, independent of any user interface.
 
 use crate::gomoku::Opening;
 use crate::{Action, GameKind, Outcome, Point, Side};
 
-/// A position to be looked at. Made by [`crate::Game::view`]; the UI draws it and computes no rule.
+/// A position for display. Made by [`crate::Game::view`]; a user interface draws it and computes no rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardView {
-    /// Which game, hence which board and pieces to draw.
+    /// The game, which determines the board and the pieces.
     pub game: GameKind,
-    /// Points from left to right.
+    /// Number of columns.
     pub columns: u16,
-    /// Points from bottom to top.
+    /// Number of rows.
     pub rows: u16,
-    /// Every piece on the board, at most one a point.
+    /// All pieces on the board, at most one per point.
     pub pieces: Vec<PieceView>,
-    /// The last action, if any: the seal-red dot.
+    /// The last action, which is marked.
     pub last: Option<Action>,
-    /// What else is to be shown on the board, such as the winning five.
+    /// Marks on the board, such as the winning five.
     pub marks: Vec<Mark>,
-    /// What is to be said beside the board, such as captures due.
+    /// Facts beside the board, such as captures due.
     pub facts: Vec<Fact>,
-    /// Where each piece of the side to move may go, from and to: the targets of a touched piece. Empty in games whose pieces
-    /// stay where they are.
+    /// The legal steps of the side to move as pairs of points, from and to. Empty in games without moving pieces.
     pub steps: Vec<(Point, Point)>,
-    /// Those of [`Self::steps`] with which the side to move would lose at once, because the position repeats: to be warned of.
+    /// Those of [`Self::steps`] that lose at once by repetition, for warnings.
     pub losing_steps: Vec<(Point, Point)>,
-    /// Legal actions that no point of the board stands for, such as [`Action::Pass`].
+    /// Legal actions without a point, such as [`Action::Pass`].
     pub choices: Vec<Action>,
-    /// What a touch on a point is now.
+    /// The meaning of a touch on a point.
     pub touch: Touch,
-    /// Whose decision is next; `None` when the game is over.
+    /// The side to move; `None` when the game is over.
     pub turn: Option<Side>,
-    /// How it ended, if it did.
+    /// The result; `None` while the game is in progress.
     pub outcome: Option<Outcome>,
-    /// Decisions made since the start.
+    /// Number of decisions since the start.
     pub ply: u32,
 }
 
-/// What a touch on a point of the board is in this phase of the game. Whether it is legal at that point
-/// [`crate::Game::legal_move`] says.
+/// The meaning of a touch on a point in the present phase. [`crate::Game::legal_move`] decides whether the action is legal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
-    /// The board takes no action: the game is over.
+    /// None: the game is over.
     Nothing,
-    /// A choice beside the board comes first; the board refuses every action until then.
+    /// None: one of [`BoardView::choices`] has to be made first.
     Choose,
-    /// [`Action::Place`]: a stone of this colour comes onto the point.
+    /// [`Action::Place`] of a stone with this colour.
     Place(Side),
-    /// [`Action::Step`]: a piece is picked first, then the point where it goes.
+    /// [`Action::Step`] by two touches: a piece, then its destination.
     Step,
     /// [`Action::Capture`].
     Capture,
@@ -57,21 +55,21 @@ pub enum Touch {
     Press,
 }
 
-/// One piece on its point.
+/// A piece on a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieceView {
-    /// Where it stands.
+    /// Its point.
     pub at: Point,
-    /// Whose colour it has: in gomoku after an exchange of colours not the player's own, see [`Fact::Swapped`].
+    /// Its colour. After a swap in gomoku it is not the player's own: see [`Fact::Swapped`].
     pub side: Side,
-    /// What it is.
+    /// Its kind.
     pub piece: Piece,
 }
 
 /// Kinds of pieces of all games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A stone of gomoku, go or Liuzhou chess.
+    /// A stone of gomoku, Go or Liuzhou chess.
     Stone,
     /// 帅 / 将 of xiangqi.
     General,
@@ -87,72 +85,72 @@ pub enum Piece {
     Cannon,
     /// 兵 / 卒 of xiangqi.
     Soldier,
-    /// A light that is on. It belongs to nobody; its side is [`Side::First`].
+    /// Lights Out: a light that is on. It has no owner; its side is [`Side::First`].
     Light,
 }
 
-/// Something to be shown at a point.
+/// A mark on a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Where.
+    /// The point.
     pub at: Point,
-    /// What.
+    /// The kind.
     pub kind: MarkKind,
 }
 
-/// What a mark says.
+/// Kinds of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkKind {
-    /// Part of the line that won. Every stone of the line is marked.
+    /// A stone of the winning line. All stones of the line are marked.
     Winning,
-    /// Part of a formation that the last move made (Liuzhou chess).
+    /// Liuzhou chess: a stone of a formation that the last move made.
     Formation,
-    /// A captured stone that waits to be lifted (Liuzhou chess).
+    /// Liuzhou chess: a captured stone that will be lifted.
     Captured,
-    /// A stone that may be captured now.
+    /// A stone that can be captured now.
     Target,
-    /// A stone that the last turn took stood here (Liuzhou chess).
+    /// Liuzhou chess: a point from which the last turn captured a stone.
     Taken,
-    /// A general in check (xiangqi).
+    /// Xiangqi: a general in check.
     Check,
-    /// A piece that gives check (xiangqi).
+    /// Xiangqi: a piece that gives check.
     Checker,
-    /// A piece that can end the check (xiangqi).
+    /// Xiangqi: a piece that can end the check.
     Helper,
-    /// A point forbidden by ko for one move (Go).
+    /// Go: a point forbidden by ko for one move.
     Ko,
-    /// A stone marked as dead (Go).
+    /// Go: a stone marked as dead.
     Dead,
-    /// A point that counts for a side at the end (Go).
+    /// Go: a point of this side's territory.
     Territory(Side),
-    /// A light to press, from the solution (Lights Out).
+    /// Lights Out: a cell to press, from the solution.
     Press,
-    /// A point where the side to move would lose by playing (renju).
+    /// Renju: a forbidden point, where a move of the side to move loses.
     Forbidden,
-    /// Part of the lines for which the last stone was forbidden (renju). Every stone of them is marked.
+    /// Renju: a stone of the lines that made the last move forbidden. All their stones are marked.
     Fault,
 }
 
-/// Something to be said beside the board.
+/// A fact to show beside the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// Captures that the side to move has still to choose.
+    /// Number of captures that the side to move has to choose.
     CapturesDue(u8),
-    /// Stones that a side has still to place.
+    /// Number of stones that a side has not placed yet.
     InHand(Side, u16),
-    /// Pieces that a side has taken.
+    /// Number of pieces that a side has captured.
     Taken(Side, u16),
-    /// What a side has at the end, in half points: 15 means 7.5.
+    /// Final score of a side in half points: 15 means 7.5.
     Points(Side, u32),
-    /// A side has agreed to the dead stones as they are marked.
+    /// This side has agreed to the dead stones as marked.
     Agreed(Side),
-    /// Presses made so far (Lights Out).
+    /// Lights Out: number of presses so far.
     Presses(u32),
-    /// The players have exchanged colours: the second has Black.
+    /// The players have swapped colours: the second has Black.
     Swapped,
-    /// The opening on the board has a name (renju).
+    /// Renju: the named opening on the board.
     Opening(Opening),
-    /// Fewest presses that solve the board as it was set up (Lights Out); said at the end.
+    /// Lights Out, at the end: minimal number of presses for the initial board.
     Fewest(u32),
 }
 

@@ -1,4 +1,4 @@
-//! What players read, in both languages. Only words that follow from rules live here; the words of screens are the app's.
+//! Words for players, in both languages. Only words that depend on rules; those of screens belong to the app.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ impl Language {
     /// Every language, for tests and menus.
     pub const ALL: [Self; 2] = [Self::Chinese, Self::English];
 
-    /// Chooses between two texts.
+    /// The text in this language.
     pub(crate) const fn pick(self, chinese: &'static str, english: &'static str) -> &'static str {
         match self {
             Self::Chinese => chinese,
@@ -28,19 +28,19 @@ impl Language {
     }
 }
 
-/// What a game and its sides are called in one language.
+/// The names of a game and its sides in one language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {
     /// The game: 五子棋, Gomoku.
     pub game: &'static str,
-    /// Who begins: 黑方, Black.
+    /// The side that moves first: 黑方, Black.
     pub first: &'static str,
-    /// Who answers: 白方, White.
+    /// The side that moves second: 白方, White.
     pub second: &'static str,
 }
 
 impl Names {
-    /// What this side is called.
+    /// The name of a side.
     pub const fn side(&self, side: Side) -> &'static str {
         match side {
             Side::First => self.first,
@@ -50,13 +50,13 @@ impl Names {
 }
 
 impl Outcome {
-    /// Who won and why, as one sentence: `Black wins: five in a row.` For a game in which the players have exchanged colours
-    /// see [`Self::words_in`].
+    /// The result as a sentence: `Black wins: five in a row.` For a game in which the players have swapped colours use
+    /// [`Self::words_in`].
     pub fn words<G: Game>(&self, language: Language) -> String {
         self.said(G::names(language), self.winner, language)
     }
 
-    /// Who won and why in this game, in the colours that the players have there.
+    /// The result of this game as a sentence, with the colours that the players have in it.
     pub fn words_in(&self, game: &AnyGame, language: Language) -> String {
         let color = self.winner.map(|player| game.color(player));
         self.said(game.kind().names(language), color, language)
@@ -74,7 +74,7 @@ impl Outcome {
 }
 
 impl Reason {
-    /// The reason without who won: `five in a row`.
+    /// The reason alone: `five in a row`.
     pub const fn words(self, language: Language) -> &'static str {
         match self {
             Self::FiveInARow => language.pick("五子连珠", "five in a row"),
@@ -107,12 +107,12 @@ impl Reason {
 }
 
 impl IllegalAction {
-    /// The refusal as the player reads it, with points in plain coordinates. English is also what `Display` says.
+    /// The refusal in words for players, with points in plain coordinates. The English text is also that of `Display`.
     pub fn words(&self, language: Language) -> String {
         self.said(language, |point| point.to_string())
     }
 
-    /// The refusal as the player of this game reads it, with points named as on its board.
+    /// The refusal in words for players of this game, with points named as on its board.
     pub fn words_in(&self, game: GameKind, language: Language) -> String {
         self.said(language, |point| game.point_name(point))
     }
@@ -176,7 +176,7 @@ impl IllegalAction {
     }
 }
 
-/// A rule sheet from its sentences: one a line, numbered, so that two people can point at one.
+/// A rule sheet from its sentences, one per line and numbered.
 pub(crate) fn numbered(sentences: &[String]) -> String {
     let mut sheet = String::new();
     for (n, sentence) in (1..).zip(sentences) {

@@ -1,75 +1,76 @@
-//! One try at a puzzle: the person's moves are judged, the engine answers with the best defence.
+//! An attempt at a puzzle: verifies the solver's moves, and answers with the best defence.
 
 use super::goal::Way;
 use super::{Goal, NODES, Puzzle, Stand};
 use crate::lights_out::Solution;
 use crate::{Action, AnyGame, IllegalAction, Side};
 
-/// What a move came to.
+/// The verdict on a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The goal is reached.
     Solved,
-    /// Still on the way; whose decision is next shows in the position. The defender has answered so.
+    /// The goal can still be reached in time. The defender has answered with these actions; the position tells whose turn it
+    /// is.
     Onward(Vec<Action>),
-    /// The goal is no longer reached in time; the defender has shown why, where one answer does.
+    /// The goal can no longer be reached in time. The defender has answered with these actions, if an answer shows why.
     Wrong(Vec<Action>),
 }
 
-/// A puzzle being tried.
+/// The state of an attempt.
 #[derive(Clone)]
 pub struct Attempt {
     puzzle: Puzzle,
     game: AnyGame,
     left: u32,
-    /// How it went so far; `None` while it goes on.
+    /// Whether it succeeded; `None` while in progress.
     end: Option<bool>,
     line: Vec<Action>,
-    /// Position, moves left and length of the line before each decision of the person.
+    /// Position, moves left and length of the line before each decision of the solver.
     before: Vec<(AnyGame, u32, usize)>,
 }
 
-/// Answers of the defender to one move: a step and what it captures is several.
+/// Maximum number of the defender's actions in reply to one move: a step and its captures are several.
 const MOST_ANSWERS: usize = 12;
 
 impl Attempt {
-    /// From the start.
+    /// An attempt from the puzzle's initial position.
     pub fn new(puzzle: Puzzle) -> Self {
         let (game, left) = (puzzle.start.clone(), puzzle.moves);
         Self { puzzle, game, left, end: None, line: Vec::new(), before: Vec::new() }
     }
 
-    /// What is tried.
+    /// The puzzle.
     pub fn puzzle(&self) -> &Puzzle {
         &self.puzzle
     }
 
-    /// The position now.
+    /// The present position.
     pub fn game(&self) -> &AnyGame {
         &self.game
     }
 
-    /// Who solves it.
+    /// The side that solves the puzzle.
     pub fn solver(&self) -> Side {
         self.puzzle.start.turn()
     }
 
-    /// Own moves that are left.
+    /// Number of own moves left.
     pub fn left(&self) -> u32 {
         self.left
     }
 
-    /// `Some(true)` when it is solved, `Some(false)` when a wrong move was made and not taken back.
+    /// `Some(true)` after a solution, `Some(false)` after a wrong move that was not undone.
     pub fn end(&self) -> Option<bool> {
         self.end
     }
 
-    /// Every action so far, of both sides.
+    /// All actions so far, of both sides.
     pub fn line(&self) -> &[Action] {
         &self.line
     }
 
-    /// The person's move, with the defender's answer. May search for a second or so.
+    /// Makes the solver's move and the defender's reply. May search for about a second.
     pub fn act(&mut self, action: Action) -> Result<Verdict, IllegalAction> {
         if self.end.is_some() {
             return Err(IllegalAction::Ended);
@@ -78,7 +79,7 @@ impl Attempt {
         game.act(action)?;
         self.before.push((std::mem::replace(&mut self.game, game), self.left, self.line.len()));
         self.line.push(action);
-        // What is captured in Liuzhou chess belongs to the step before it.
+        // In Liuzhou chess a capture belongs to the step before it.
         self.left -= u32::from(!matches!(action, Action::Capture(_)));
         let verdict = if self.puzzle.goal == Goal::Lights { self.judge_lights() } else { self.judge() };
         self.end = match &verdict {
@@ -89,7 +90,7 @@ impl Attempt {
         Ok(verdict)
     }
 
-    /// Takes the last decision of the person back, if there is one.
+    /// Undoes the solver's last decision; false if there is none.
     pub fn take_back(&mut self) -> bool {
         let Some((game, left, length)) = self.before.pop() else { return false };
         (self.game, self.left, self.end) = (game, left, None);
@@ -97,7 +98,7 @@ impl Attempt {
         true
     }
 
-    /// A move that still gets there; `None` after the end, or when no move does.
+    /// A move that reaches the goal in time; `None` after the end, or if there is none.
     pub fn hint(&self) -> Option<Action> {
         if self.end.is_some() {
             return None;
@@ -145,7 +146,7 @@ impl Attempt {
             };
             holds |= reply.needs.is_none();
             if self.game.act(reply.action).is_err() {
-                // A repetition that only the whole record knows of.
+                // A repetition, which the position without its history does not show.
                 return Verdict::Wrong(answers);
             }
             self.line.push(reply.action);

@@ -1,4 +1,4 @@
-//! What a puzzle asks for, and the contest that proves it.
+//! Goals of puzzles, and the search problems that prove them.
 
 #![allow(clippy::option_option, reason = "the outer one says whether the positions sufficed")]
 
@@ -9,30 +9,32 @@ use crate::liuzhou::puzzle::FormationContest;
 use crate::xiangqi::puzzle::MateContest;
 use crate::{Action, AnyGame, Language, Point, Side};
 
-/// What a puzzle asks for.
+/// The goal of a puzzle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// Gomoku: five in a row, every move before it a four.
+    /// Gomoku: five in a row by continuous fours (VCF).
     Fours,
-    /// Gomoku: five in a row, every move before it a four or an open three.
+    /// Gomoku: five in a row by continuous fours and open threes (VCT).
     Threes,
-    /// Xiangqi: mate, every move a check.
+    /// Xiangqi: mate by continuous checks.
     Mate,
-    /// Liuzhou chess: a formation that captures, before the other side makes one.
+    /// Liuzhou chess: a capturing formation, before the other side makes one.
     Formation,
-    /// Liuzhou chess: the game.
+    /// Liuzhou chess: win the game.
     Win,
-    /// Go: the chain on this point is taken.
+    /// Go: capture the chain on this point.
     Capture(Point),
-    /// Go: the chain on this point is taken, both playing inside the wall around it.
+    /// Go: capture the chain on this point, with both sides playing inside the surrounding wall (life and death: kill).
     Kill(Point),
-    /// Go: the own chain on this point lives whatever the other side does, both playing inside the wall around it.
+    /// Go: make the own chain on this point live, with both sides playing inside the surrounding wall (life and death:
+    /// live).
     Live(Point),
-    /// Lights Out: every light is out.
+    /// Lights Out: turn off every light.
     Lights,
 }
 
-/// Calls `$then` with the contest of a goal in a puzzle that began at `$start`, or gives `$none` where the goal is not this
+/// Calls `$then` with the contest of a goal for a puzzle that began at `$start`, or evaluates to `$none` if the goal is not
+/// of this game.
 /// game's.
 macro_rules! with_contest {
     ($game:expr, $start:expr, $goal:expr, $attacker:expr, $none:expr, $contest:ident => $then:expr) => {
@@ -77,18 +79,19 @@ macro_rules! with_contest {
     };
 }
 
-/// The fewest own moves in which whoever is to move gets there, up to `most`. The outer `None`: not known within `nodes`.
+/// The minimum number of own moves in which the side to move reaches the goal, up to `most`. Outer `None`: unknown within
+/// `nodes`.
 pub(super) fn fewest(game: &AnyGame, goal: Goal, most: u32, nodes: u64) -> Option<Option<u32>> {
     with_contest!(game, game, goal, game.turn(), None, contest => Prover::new(nodes).fewest(contest, most))
 }
 
-/// Every first move of whoever is to move that gets there within `left` own moves.
+/// All first moves with which the side to move reaches the goal within `left` own moves.
 pub(super) fn firsts(game: &AnyGame, goal: Goal, left: u32, nodes: u64) -> Option<Vec<Action>> {
     with_contest!(game, game, goal, game.turn(), None, contest => Prover::new(nodes).firsts(contest, left))
 }
 
-/// Whether the chain on this point, which is to live, dies after every first move but `only`, and when its owner does nothing; within
-/// `most` moves of the other side each. `None`: not known within `nodes` for one of them.
+/// Whether the chain on this point dies after every first move of its owner except `only`, and after a pass; within `most`
+/// moves of the other side each. `None`: unknown within `nodes`.
 pub(super) fn others_die(
     start: &AnyGame,
     target: Point,
@@ -114,7 +117,7 @@ pub(super) fn others_die(
     Some(true)
 }
 
-/// A puzzle on the way: what it asks, and where it stands.
+/// A state of a puzzle: goal and position.
 pub(super) struct Way<'a> {
     pub(super) start: &'a AnyGame,
     pub(super) goal: Goal,
@@ -126,25 +129,25 @@ impl Way<'_> {
         self.start.turn()
     }
 
-    /// How it stands for whoever solves it.
+    /// The state from the solver's point of view.
     pub(super) fn stand(&self) -> Stand {
         let Self { start, goal, game } = *self;
         with_contest!(game, start, goal, self.attacker(), Stand::Failed, contest => contest.stand())
     }
 
-    /// The move that gets there soonest, within `most` own moves. Here and below the outer `None`: not known within `nodes`.
+    /// The move that reaches the goal soonest, within `most` own moves. Here and below outer `None`: unknown within `nodes`.
     pub(super) fn best(&self, most: u32, nodes: u64) -> Option<Option<Action>> {
         let Self { start, goal, game } = *self;
         with_contest!(game, start, goal, self.attacker(), None, contest => Prover::new(nodes).best(contest, most))
     }
 
-    /// Whether whoever solves it gets there within `left` own moves, whosever turn it is.
+    /// Whether the solver reaches the goal within `left` own moves, whoever is to move.
     pub(super) fn reaches(&self, left: u32, nodes: u64) -> Option<bool> {
         let Self { start, goal, game } = *self;
         with_contest!(game, start, goal, self.attacker(), None, contest => Prover::new(nodes).reaches(contest, left))
     }
 
-    /// The defender's decision against `left` own moves more.
+    /// The defender's reply if the solver has `left` own moves left.
     pub(super) fn reply(&self, left: u32, nodes: u64) -> Option<Reply> {
         let Self { start, goal, game } = *self;
         with_contest!(game, start, goal, self.attacker(), None, contest => Prover::new(nodes).reply(contest, left))
@@ -152,7 +155,7 @@ impl Way<'_> {
 }
 
 impl Goal {
-    /// Reads what [`Self::write`] writes, if it is a goal of this position's game.
+    /// Parses the output of [`Self::write`], if it is a goal of this position's game.
     pub fn read(start: &AnyGame, text: &str) -> Option<Self> {
         let goal = match text.split_once(':') {
             None => match text {
@@ -185,7 +188,7 @@ impl Goal {
         fits.then_some(goal)
     }
 
-    /// One word: `fours`, `capture:E5`.
+    /// The goal as one word: `fours`, `capture:E5`.
     pub fn write(self, start: &AnyGame) -> String {
         let at = |word: &str, target: Point| format!("{word}:{}", start.notation(Action::Place(target)));
         match self {
@@ -201,7 +204,7 @@ impl Goal {
         }
     }
 
-    /// What stands on this point is what it is about.
+    /// The point that the goal is about, if any.
     pub fn target(self) -> Option<Point> {
         match self {
             Self::Capture(target) | Self::Kill(target) | Self::Live(target) => Some(target),
@@ -209,7 +212,7 @@ impl Goal {
         }
     }
 
-    /// Why the goal is reached, once it is. `end`: where the solution led.
+    /// Why the goal is reached in the final position `end`.
     pub(super) fn why(self, start: &AnyGame, end: &AnyGame, language: Language) -> String {
         let names = start.kind().names(language);
         let them = match start.turn() {

@@ -1,4 +1,4 @@
-//! Where puzzles come from: games of our own bots, looked through for positions with one way to a goal.
+//! Generation of puzzles: searches self-play games for positions with a unique solution.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
@@ -10,17 +10,17 @@ use crate::go::{Go, GoSetup};
 use crate::lights_out::{Lights, LightsOutSetup, Neighbours, Solution};
 use crate::{Action, AnyGame, Game, GameKind, Level, Limits, Point, Rng, Setup, Side, bot};
 
-/// How far the making is.
+/// Progress of the generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Games or boards looked through.
+    /// Games or boards examined.
     pub tried: u64,
     /// Puzzles found.
     pub found: usize,
 }
 
-/// Makes `count` puzzles of a game: the same for the same seed. `watch` is told after each game, and ends it early by saying
-/// `false`.
+/// Generates `count` puzzles of a game, deterministically for a seed. `watch` is called after each game, and stops the
+/// generation by returning `false`.
 pub fn make(kind: GameKind, count: usize, seed: u64, watch: &mut dyn FnMut(Progress) -> bool) -> Vec<Puzzle> {
     let mut rng = Rng::new(seed);
     let mut basket = Basket { puzzles: Vec::new(), seen: HashSet::new(), heaps: HashMap::new(), count };
@@ -46,7 +46,7 @@ pub fn make(kind: GameKind, count: usize, seed: u64, watch: &mut dyn FnMut(Progr
     basket.puzzles
 }
 
-/// What was found, none twice and not too many alike.
+/// The puzzles found, without duplicates and with limited similarity.
 struct Basket {
     puzzles: Vec<Puzzle>,
     seen: HashSet<u64>,
@@ -56,7 +56,7 @@ struct Basket {
 
 impl Basket {
     fn has_room(&self, goal: Goal, moves: u32) -> bool {
-        // No more than a quarter of one kind and length.
+        // At most a quarter of the puzzles of one kind and length.
         self.heaps.get(&(family(goal), moves)).is_none_or(|&heap| heap < self.count.div_ceil(4))
     }
 
@@ -69,7 +69,7 @@ impl Basket {
         true
     }
 
-    /// Takes a puzzle that begins here, if there is one.
+    /// Adds the puzzle of this position, if there is one.
     fn look(&mut self, game: &AnyGame) -> bool {
         for goal in goals(game) {
             let (least, most, nodes) = bounds(goal);
@@ -77,10 +77,10 @@ impl Basket {
             if moves < least || !self.has_room(goal, moves) {
                 continue;
             }
-            // Not even with some moves more does another begin so.
+            // The first move must be unique even with some more moves.
             let Some(all) = firsts(game, goal, moves + slack(goal), nodes) else { continue };
             let [solution] = all[..] else { continue };
-            // What makes no two eyes may still live, side by side with the enemy: then it is no mistake.
+            // A move that makes no two eyes may still live in seki: then it is no mistake.
             if let Goal::Live(target) = goal
                 && others_die(game, target, solution, MOST_KILLING, nodes) != Some(true)
             {
@@ -110,8 +110,8 @@ const fn family(goal: Goal) -> u8 {
     }
 }
 
-/// Fewest and most moves of a puzzle, and positions that may be looked at for it. Shorter ones see themselves, longer ones
-/// are not found often enough to be worth the time.
+/// Minimum and maximum length of a puzzle, and maximum number of positions to search for it. Shorter ones are obvious,
+/// longer ones are too rare to be worth the time.
 const fn bounds(goal: Goal) -> (u32, u32, u64) {
     match goal {
         Goal::Fours => (3, 12, 100_000),
@@ -133,7 +133,7 @@ const fn slack(goal: Goal) -> u32 {
     }
 }
 
-/// Goals that may be within reach here.
+/// Goals that may be reachable in this position.
 fn goals(game: &AnyGame) -> Vec<Goal> {
     match game {
         AnyGame::Gomoku(_) => vec![Goal::Fours, Goal::Threes],
@@ -142,7 +142,7 @@ fn goals(game: &AnyGame) -> Vec<Goal> {
         AnyGame::Go(go) => {
             let size = u16::from(go.setup().size);
             let is_enclosed = go.setup().size == ENCLOSED_SIZE;
-            // White is the one inside.
+            // White is the enclosed side.
             let lives = is_enclosed && go.turn() == Side::Second;
             let owner = if lives { go.turn() } else { go.turn().other() };
             let mut rest: Vec<Point> =
@@ -188,11 +188,11 @@ fn beside(Point { column, row }: Point, size: u16) -> impl Iterator<Item = Point
         .map(|(c, r)| Point::new(c, r))
 }
 
-/// The position as a set writes it, without its past; `None` where that makes another position of it.
+/// The position as text and back, without its history; `None` if that changes it.
 fn afresh(game: &AnyGame) -> Option<AnyGame> {
     let mut line = game.position();
     if matches!(game, AnyGame::Liuzhou(_) | AnyGame::Xiangqi(_)) {
-        // Plies without a capture do not matter in a puzzle.
+        // Plies without a capture are irrelevant in a puzzle.
         let mut words: Vec<&str> = line.split(' ').collect();
         if matches!(game, AnyGame::Xiangqi(_)) {
             words.truncate(2);
@@ -205,13 +205,13 @@ fn afresh(game: &AnyGame) -> Option<AnyGame> {
     (fresh.turn() == game.turn() && fresh.outcome().is_none()).then_some(fresh)
 }
 
-/// One puzzle at most from each game: those that follow each other are alike.
+/// At most one puzzle per game, because successive ones are similar.
 fn from_a_game(kind: GameKind, rng: &mut Rng, basket: &mut Basket) {
     let setup = match kind {
         GameKind::Go => Setup::Go(GoSetup { size: 9, ..GoSetup::default() }),
         _ => kind.default_setup(),
     };
-    // Weak enough to leave chances, strong enough to make shapes that people know.
+    // Weak enough to make mistakes, strong enough for shapes that people know.
     let (level, nodes, opening, from) = match kind {
         GameKind::Gomoku => (4, 400, 3, 8),
         GameKind::Xiangqi => (3, 400, 8, 12),
@@ -250,10 +250,10 @@ fn from_a_game(kind: GameKind, rng: &mut Rng, basket: &mut Basket) {
     }
 }
 
-/// A game of bots that goes on after this many decisions has no more to offer.
+/// Games longer than this number of decisions offer no more puzzles.
 const LONGEST: u32 = 260;
 
-/// Whether a whole turn begins here.
+/// Whether a whole turn begins in this position.
 fn is_quiet(game: &AnyGame) -> bool {
     match game {
         AnyGame::Liuzhou(game) => game.is_stepping(),
@@ -262,14 +262,14 @@ fn is_quiet(game: &AnyGame) -> bool {
     }
 }
 
-/// Boards of enclosed groups have this many points on a side; those of games have more.
+/// Board size of life-and-death puzzles; whole-game boards are larger.
 const ENCLOSED_SIZE: u8 = 7;
 
-/// A group in a corner or at an edge, inside a wall of the other side with room outside. White is inside; Black is to play and kill
-/// it, or White to live.
+/// A random life-and-death position: a group in a corner or at an edge, enclosed by a wall that lives outside. White is
+/// enclosed; Black is to kill, or White to live.
 fn enclosure(rng: &mut Rng) -> Option<AnyGame> {
     let size = u16::from(ENCLOSED_SIZE);
-    // The eye space: points that hang together, from the corner or the edge on.
+    // The eye space: connected points, from the corner or the edge on.
     let start = if rng.below(2) == 0 { Point::new(0, 0) } else { Point::new(2 + rng.below(2) as u16, 0) };
     let mut space = vec![start];
     let wanted = 4 + rng.below(5) as usize;
@@ -292,7 +292,7 @@ fn enclosure(rng: &mut Rng) -> Option<AnyGame> {
             })
             .collect()
     };
-    // White's stones around it, with a hole now and then; some points of the space are taken.
+    // White's stones around it, with occasional gaps; some points of the eye space are occupied.
     let ring = near8(&space);
     let mut whites: Vec<Point> = Vec::new();
     let mut blacks: Vec<Point> = Vec::new();
@@ -342,7 +342,7 @@ fn enclosure(rng: &mut Rng) -> Option<AnyGame> {
     let line = format!("{} {turn} - 0 0 0", rows.join("/"));
     let game = AnyGame::from_position(&GameKind::Go.default_setup_for(&line), &line).ok()?;
     let AnyGame::Go(go) = &game else { return None };
-    // The wall is one chain with breath outside, and White is one or two chains, not scattered stones.
+    // The wall is one chain with outside liberties, and White is one or two chains.
     let wall_chain = chain(go, *wall.first()?);
     let outside = |at: &Point| go.at(*at).is_none() && !inside.contains(at);
     let breath = crate::game::points(size, size)
@@ -363,8 +363,7 @@ fn enclosure(rng: &mut Rng) -> Option<AnyGame> {
     (whole && breath >= 3 && white_chains <= 3 && whites.len() >= 4).then_some(game)
 }
 
-/// A board of lights of so many rows and columns; none where random presses leave all dark, or the fewest presses are not
-/// known.
+/// A random Lights Out board of this size; `None` if it is already solved, or the minimal number of presses is unknown.
 pub(super) fn lights(side: u16, rng: &mut Rng) -> Option<Puzzle> {
     let neighbours = Neighbours::default();
     let mut presses = Lights::new(side, side)?;

@@ -1,8 +1,8 @@
-//! Whether a goal is reached by force within so many moves: an and-or search that is exact.
+//! An exact AND-OR search: whether a goal is reached by force within a number of moves.
 //!
-//! The attacker needs one move that works, the defender's every answer must fail. A game says what both may do
-//! ([`Contest`]); what it leaves out of the attacker's moves narrows the puzzle ("by checks only"), what it leaves out of the
-//! defender's must be no better than something that is in, or the proof is none.
+//! The attacker needs one move that works (OR node); every reply of the defender must fail (AND node). A game lists the
+//! moves of both ([`Contest`]): leaving out attacker's moves restricts the puzzle ("by checks only"); a defender's move may
+//! be left out only if it is no better than a listed one, otherwise the proof is invalid.
 
 #![allow(clippy::option_option, reason = "the outer one says whether the positions sufficed")]
 
@@ -11,70 +11,71 @@ use std::fmt::Debug;
 
 use crate::Action;
 
-/// How a contest stands.
+/// State of a contest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stand {
-    /// The attacker has what the puzzle asks for.
+    /// The attacker has reached the goal.
     Reached,
-    /// The attacker cannot have it any more.
+    /// The attacker can no longer reach the goal.
     Failed,
-    /// The attacker decides.
+    /// The attacker is to move.
     Attack,
-    /// The defender decides.
+    /// The defender is to move.
     Defence,
 }
 
-/// A position of a puzzle, with moves made and taken back in place.
+/// A position of a puzzle, with moves made and unmade in place.
 pub(crate) trait Contest {
-    /// One decision.
+    /// A decision.
     type Move: Copy + PartialEq + Debug;
 
-    /// How it stands.
+    /// The state of the position.
     fn stand(&self) -> Stand;
-    /// Hash of everything that decides what may follow.
+    /// Hash of everything that determines the possible continuations.
     fn key(&self) -> u64;
-    /// Appends the attacker's moves that may reach the goal within `left` own moves, the likeliest first.
+    /// Appends the attacker's moves that may reach the goal within `left` own moves, most promising first.
     fn attacks(&self, left: u32, into: &mut Vec<Self::Move>);
-    /// Appends the defender's moves, the likeliest to save it first. Never empty where [`Stand::Defence`].
+    /// Appends the defender's moves, most promising first. Never empty at [`Stand::Defence`].
     fn answers(&self, into: &mut Vec<Self::Move>);
-    /// What an attacker's move counts: 1, or 0 for a choice that belongs to the move before it.
+    /// Number of moves that an attacker's move counts as: 1, or 0 for a choice that belongs to the move before it.
     fn cost(&self, _mv: Self::Move) -> u32 {
         1
     }
-    /// Makes a move that [`Self::attacks`] or [`Self::answers`] gave here.
+    /// Makes a move from [`Self::attacks`] or [`Self::answers`].
     fn make(&mut self, mv: Self::Move);
-    /// Takes the last move back.
+    /// Unmakes the last move.
     fn unmake(&mut self);
-    /// The move as the game's action.
+    /// The action of a move.
     fn action(&self, mv: Self::Move) -> Action;
 }
 
-/// What the defender does about it.
+/// The defender's reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reply {
-    /// Moves that the attacker still needs; `None`: it does not get there.
+    /// Number of moves that the attacker still needs; `None`: the defence holds.
     pub(crate) needs: Option<u32>,
-    /// The defence that lasts longest, or the first that holds.
+    /// The defence that holds out longest, or the first that holds.
     pub(crate) action: Action,
 }
 
-/// Searches and remembers. Out of positions it knows nothing more: every question is answered `None`.
+/// The search with its memory. When its node budget is exhausted, every query returns `None`.
 pub(crate) struct Prover {
-    /// By position: fewest moves known to be enough (or `u8::MAX`), and moves known not to be enough, plus 1 (or 0).
+    /// By position: the smallest number of moves known to suffice (or `u8::MAX`), and 1 plus the largest known not to
+    /// suffice (or 0).
     notes: HashMap<u64, (u8, u8)>,
     left: u64,
 }
 
-/// Positions remembered; more are searched again. 16 million bytes or so.
+/// Maximum number of positions remembered, about 16 MB; further ones are searched again.
 const NOTES: usize = 500_000;
 
 impl Prover {
-    /// May visit so many positions in all.
+    /// A prover with this total node budget.
     pub(crate) fn new(nodes: u64) -> Self {
         Self { notes: HashMap::new(), left: nodes }
     }
 
-    /// Whether the attacker gets there with at most `left` own moves.
+    /// Whether the attacker reaches the goal within `left` own moves.
     pub(crate) fn reaches<C: Contest>(&mut self, contest: &mut C, left: u32) -> Option<bool> {
         let stand = contest.stand();
         match stand {
@@ -119,7 +120,7 @@ impl Prover {
         Some(reached)
     }
 
-    /// The fewest moves with which the attacker gets there, up to `most`; the inner `None` if it does not.
+    /// The minimum number of moves with which the attacker reaches the goal, up to `most`; inner `None` if it does not.
     pub(crate) fn fewest<C: Contest>(&mut self, contest: &mut C, most: u32) -> Option<Option<u32>> {
         for moves in 0..=most {
             if self.reaches(contest, moves)? {
@@ -129,7 +130,7 @@ impl Prover {
         Some(None)
     }
 
-    /// The attacker's moves that get there with at most `left` own moves, this one among them.
+    /// All attacker's moves that reach the goal within `left` own moves, counting the move.
     pub(crate) fn firsts<C: Contest>(&mut self, contest: &mut C, left: u32) -> Option<Vec<Action>> {
         let mut moves = Vec::new();
         contest.attacks(left, &mut moves);
@@ -149,13 +150,13 @@ impl Prover {
         Some(found)
     }
 
-    /// The attacker's move that gets there soonest, within `most` own moves.
+    /// The attacker's move that reaches the goal soonest, within `most` own moves.
     pub(crate) fn best<C: Contest>(&mut self, contest: &mut C, most: u32) -> Option<Option<Action>> {
         let Some(fewest) = self.fewest(contest, most)? else { return Some(None) };
         Some(self.firsts(contest, fewest)?.first().copied())
     }
 
-    /// The defender's decision against an attacker that has `left` own moves more.
+    /// The defender's reply if the attacker has `left` own moves left.
     pub(crate) fn reply<C: Contest>(&mut self, contest: &mut C, left: u32) -> Option<Reply> {
         let mut moves = Vec::new();
         contest.answers(&mut moves);

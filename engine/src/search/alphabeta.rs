@@ -11,23 +11,23 @@ use super::{AlphaBetaGame, Candidate, Clock, Effort, MAX_PLY, SearchParams, Tact
 use crate::numbers::{self, Number, NumberError};
 use crate::{Limits, Rng, Side};
 
-/// Which techniques the search uses. Without any it is plain alpha-beta and finds what plain minimax finds.
+/// The techniques to use. Without any, the search is plain alpha-beta with the result of plain minimax.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Late move reductions and internal iterative reductions.
     pub reductions: bool,
     /// All pruning of nodes and moves.
     pub pruning: bool,
-    /// Extensions: check, single answer, singular.
+    /// Extensions: checks, only replies, singular moves.
     pub extensions: bool,
-    /// Ask the game for wins by force.
+    /// Query [`AlphaBetaGame::forced_win`].
     pub forced_wins: bool,
-    /// Quiescence search, in games with [`Tactics`].
+    /// Quiescence search, for games with [`Tactics`].
     pub quiescence: bool,
-    /// Every static evaluation is off by up to this much, always the same for the same position and `seed`: how a weaker
-    /// player sees the board.
+    /// Noise of static evaluations, up to this much and deterministic for position and `seed`: it makes lower levels
+    /// misjudge positions consistently.
     pub noise: i32,
-    /// For `noise`.
+    /// Seed of `noise`.
     pub seed: u64,
 }
 
@@ -45,12 +45,12 @@ impl Default for Options {
     }
 }
 
-/// The search, and its tables, which outlive one decision.
+/// The search with its tables, which are kept between decisions.
 pub struct AlphaBeta<G: AlphaBetaGame> {
     pub(super) options: Options,
     pub(super) table: TranspositionTable,
     pub(super) order: Order<G>,
-    /// Move lists by ply, kept to spare allocations.
+    /// Move lists by ply, kept to avoid allocations.
     pub(super) lists: Vec<Vec<Candidate<G::Move>>>,
     /// Principal variations by ply (triangular table).
     pub(super) lines: Vec<Vec<G::Move>>,
@@ -58,15 +58,15 @@ pub struct AlphaBeta<G: AlphaBetaGame> {
     pub(super) continuations: Vec<usize>,
     /// Static evaluations by ply, for whether a node is improving.
     pub(super) evals: Vec<i32>,
-    /// [`AlphaBetaGame::PARAMS`], unless a number was changed.
+    /// [`AlphaBetaGame::PARAMS`], as modified by [`Self::set_number`].
     pub(super) params: SearchParams,
     reductions: Vec<[u8; 64]>,
     threads: usize,
-    /// The other threads' searches. They share the transposition table.
+    /// Searches of the helper threads, which share the transposition table.
     helpers: Vec<AlphaBeta<G>>,
 }
 
-/// Late move reductions in parts of a ply, by depth in plies and number of the move.
+/// Late move reductions in fractions of a ply ([`PLY`]), by depth in plies and move number.
 fn reductions(params: &SearchParams) -> Vec<[u8; 64]> {
     let (base, flatness) = params.late_move_reduction;
     (0..64)
@@ -82,11 +82,11 @@ fn reductions(params: &SearchParams) -> Vec<[u8; 64]> {
         .collect()
 }
 
-/// Fractional plies: depth is counted in these parts of a ply.
+/// Fractions per ply in which depth is counted.
 pub(super) const PLY: i32 = 4;
 
 impl<G: AlphaBetaGame> AlphaBeta<G> {
-    /// A search whose table of positions takes this many bytes, from the first search on.
+    /// A search with a transposition table of this many bytes, allocated at the first search.
     pub fn new(table_bytes: usize, options: Options) -> Self {
         Self {
             options,
@@ -103,15 +103,15 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         }
     }
 
-    /// The numbers that the search goes by; see `EXPERIMENTS.md`.
+    /// The search parameters; see `EXPERIMENTS.md`.
     pub fn numbers(&mut self) -> Vec<Number> {
         numbers::list(|visit| self.params.each(visit))
     }
 
-    /// Changes one of them for the searches to come.
+    /// Sets a search parameter for subsequent searches.
     ///
     /// # Errors
-    /// When there is no such number, or the value makes no sense.
+    /// If there is no such parameter, or the value is out of range.
     pub fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
         numbers::set(name, value, |visit| self.params.each(visit))?;
         self.reductions = reductions(&self.params);
@@ -119,16 +119,16 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         Ok(())
     }
 
-    /// How many threads search from now on, at least 1. With more than one, the others search the same position beside the
-    /// caller's thread and share the table with it ("lazy SMP"): what they find first, it need not look for, and the one that
-    /// has come deepest answers. Limits of positions count the caller's thread only, and the result depends on chance.
+    /// Sets the number of search threads, at least 1. With more than one, helper threads search the same position and share
+    /// the transposition table (lazy SMP), and the thread that has reached the greatest depth answers. Node limits count the
+    /// caller's thread only; results are not reproducible.
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads.max(1);
         self.helpers.truncate(self.threads - 1);
     }
 
-    /// Clears all tables: after this the same input gives the same output again. The transposition table takes this many bytes
-    /// from now on; to clear a large one takes longer than a short search.
+    /// Clears all tables: afterwards the same input gives the same output again. The transposition table has this many bytes
+    /// from now on; clearing a large one takes longer than a short search.
     pub fn forget(&mut self, table_bytes: usize) {
         self.table.clear(table_bytes);
         self.order.clear();
@@ -141,7 +141,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
     }
 
     /// The best move for the side to move. `report` is called after each iteration and whenever the best move changes.
-    /// `None` when there is no candidate. The clock may have counted before; the finding's nodes are all that it has.
+    /// `None` if there are no candidates. Nodes that the clock has counted before are not included in the finding.
     pub fn search(
         &mut self,
         game: &mut G,
@@ -151,7 +151,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         self.search_among(game, &|_| true, clock, report)
     }
 
-    /// [`Self::search`] among some of the moves only.
+    /// As [`Self::search`], restricted to some moves.
     pub fn search_among(
         &mut self,
         game: &mut G,
@@ -198,7 +198,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
                     let (game, clock) = (&mut game, &mut clock);
                     let mut walk =
                         Searcher { state: helper, game, clock, report, candidates, finding, elsewhere: none };
-                    // Every second one begins a ply deeper, so that they do not all do the same.
+                    // Every second helper starts one ply deeper, so that helpers do different work.
                     walk.deepen(1 + (n as u32 + 1) % 2);
                     let found = walk.finding;
                     count(found.nodes);
@@ -217,13 +217,13 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         let best = others.into_iter().fold(own.clone(), Finding::or_better);
         let best = Finding { nodes: clock.nodes() + visited.into_inner(), ..best };
         if (best.depth, &best.line) != (own.depth, &own.line) {
-            // Reported was what the caller's thread found.
+            // The reports so far were the caller's thread's.
             report(&best);
         }
         Some(best)
     }
 
-    /// To be called before each search, once the table is there.
+    /// Must be called before each search, after the table is allocated.
     fn begin(&mut self) {
         self.order.begin(&self.params);
         self.lists.resize_with(MAX_PLY + 1, Vec::new);
@@ -232,7 +232,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         self.continuations.resize(MAX_PLY + 1, NO_CONTINUATION);
     }
 
-    /// In parts of a ply, for the n-th move of a node.
+    /// The reduction for the n-th move of a node, in fractions of a ply.
     fn reduction(&self, depth: i32, n: usize) -> i32 {
         i32::from(self.reductions[(depth / PLY).min(63) as usize][n.min(63)])
     }
@@ -247,35 +247,35 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
     }
 }
 
-/// One search under way, on one thread.
+/// A search in progress on one thread.
 pub(super) struct Searcher<'a, 'c, G: AlphaBetaGame> {
     pub(super) state: &'a mut AlphaBeta<G>,
     pub(super) game: &'a mut G,
     pub(super) clock: &'a mut Clock<'c>,
     report: &'a mut dyn FnMut(&Finding<G::Move>),
-    /// The moves of the root, the best so far first.
+    /// The root moves, best first.
     candidates: Vec<Candidate<G::Move>>,
     finding: Finding<G::Move>,
-    /// Positions that other threads have visited.
+    /// Nodes visited by other threads.
     elsewhere: &'a AtomicU64,
 }
 
-/// A node of the tree, as it is searched.
+/// A node of the search tree.
 #[derive(Clone, Copy)]
 pub(super) struct Node<M> {
     pub(super) ply: usize,
-    /// Depth left, in parts of a ply.
+    /// Remaining depth, in fractions of a ply.
     pub(super) depth: i32,
     /// Whether it is an expected cut node.
     pub(super) cut: bool,
-    /// The move that led here; `None` after a pass.
+    /// The move that led to the node; `None` after a null move.
     pub(super) previous: Option<M>,
-    /// Number of the move that a singular search excludes; else [`NO_MOVE`].
+    /// Number of the move that a singular search excludes, otherwise [`NO_MOVE`].
     pub(super) excluded: u16,
 }
 
 impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
-    /// Iterative deepening from this depth on, until the clock runs out or nothing is left to find.
+    /// Iterative deepening from this depth on, until the clock is over or the result is final.
     fn deepen(&mut self, first: u32) {
         for depth in first..MAX_PLY as u32 / 2 {
             if self.clock.is_over() || self.clock.is_too_deep(depth) {
@@ -286,7 +286,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
             self.finding.depth = depth;
             self.finding.nodes = self.nodes();
             (self.report)(&self.finding);
-            // A proof that is shorter than the depth gets no better, and one move needs no thought.
+            // A proven result within the depth is final, and an only move needs no search.
             let proven = Value::is_proven(value) && (Value::WIN - value.abs()) < depth as i32;
             if proven || (self.candidates.len() == 1 && depth >= 2) {
                 break;
@@ -295,12 +295,12 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         self.finding.nodes = self.nodes();
     }
 
-    /// Positions visited so far, by all threads.
+    /// Nodes visited so far by all threads.
     fn nodes(&self) -> u64 {
         self.clock.nodes() + self.elsewhere.load(Ordering::Relaxed)
     }
 
-    /// One iteration with aspiration windows. `None` when the clock ran out.
+    /// One iteration with aspiration windows. `None` if the clock ran out.
     fn aspirate(&mut self, plies: i32) -> Option<i32> {
         let mut width = self.state.params.aspiration;
         let last = self.finding.value;
@@ -323,7 +323,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         }
     }
 
-    /// The root node. Its move list is kept in order from one iteration to the next.
+    /// The root node. Its move list stays sorted between iterations.
     fn root(&mut self, mut alpha: i32, beta: i32, depth: i32) -> Option<i32> {
         let side = self.game.turn();
         let mut best = -Value::INFINITE;
@@ -371,7 +371,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         Some(best)
     }
 
-    /// Makes a move at this ply, and notes its continuation index.
+    /// Makes a move at this ply, and records its continuation index.
     pub(super) fn make(&mut self, mv: G::Move, ply: usize) {
         if G::CONTINUATIONS > 0 {
             self.state.continuations[ply] = self.game.continuation_index(mv);
@@ -379,7 +379,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         self.game.make(mv);
     }
 
-    /// Prefetches the table's entry of the position after a move that is likely to be made next.
+    /// Prefetches the table entry of the position after a move that will probably be made next.
     pub(super) fn prefetch(&self, mv: G::Move) {
         if let Some(key) = self.game.key_after(mv) {
             self.state.table.prefetch(key);
@@ -394,7 +394,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         [1, 2].map(|back| ply.checked_sub(back).map_or(NO_CONTINUATION, |ply| self.state.continuations[ply]))
     }
 
-    /// The value of the node that a move of `side` has led to, for that side.
+    /// The value of the node after a move of `side`, from that side's point of view.
     fn search_child(&mut self, side: Side, alpha: i32, beta: i32, node: Node<G::Move>) -> i32 {
         if !G::ALTERNATES && self.game.turn() == side {
             self.search_node(alpha, beta, node)
@@ -403,7 +403,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         }
     }
 
-    /// The value of a position, exact inside the window and a bound outside. Worthless once the clock is over.
+    /// The value of a position: exact within the window, otherwise a bound. Invalid once the clock is over.
     pub(super) fn search_node(&mut self, mut alpha: i32, mut beta: i32, node: Node<G::Move>) -> i32 {
         let ply = node.ply;
         self.state.lines[ply].clear();
@@ -416,7 +416,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         if ply >= MAX_PLY - 1 {
             return self.state.judge(self.game);
         }
-        // A shorter win than one already found is all that counts.
+        // Mate distance pruning: only a shorter win than one already found matters.
         alpha = alpha.max(-Value::WIN + ply as i32);
         beta = beta.min(Value::WIN - ply as i32 - 1);
         if alpha >= beta {
@@ -448,7 +448,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         if depth <= 0 && urgency != Urgency::Forced {
             return self.leaf(key, entry, beta, ply);
         }
-        // A node that reverse futility prunes is not asked for a forced win.
+        // Nodes pruned by reverse futility are not queried for a forced win.
         let mut early = None;
         if G::FORCES && !is_pv && urgency == Urgency::Free && node.excluded == NO_MOVE {
             let eval = entry.map_or_else(|| self.state.judge(self.game), |entry| entry.eval);
@@ -457,8 +457,8 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
                 return eval;
             }
         }
-        // Where the table has been here it was asked then, or the search went on without. A ply before the end it is cheaper to
-        // make the first move of a win by force and to ask at the end.
+        // A table entry implies that the query was made, or skipped, before. One ply before the leaves it is cheaper to make
+        // the first move of a forced win, and to query at the leaf.
         let looked = entry.is_some_and(|entry| !entry.is_glance());
         let new = !looked && depth >= self.state.params.forced_plies * PLY;
         let asks = node.excluded == NO_MOVE && (new || ply == 1);
@@ -475,8 +475,8 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
                 return value;
             }
         }
-        // In check, or with one answer, there is nothing to judge; whether things get better is seen against the last own
-        // move's judgement.
+        // Static evaluation is skipped in check and for only replies; "improving" compares with the evaluation at the own
+        // previous move.
         let calm = match self.state.params.tactics {
             Some(_) => urgency == Urgency::Free,
             None => urgency != Urgency::Forced,
@@ -488,7 +488,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         };
         let eval = if calm { self.corrected(judged) } else { 0 };
         self.state.evals[ply] = if calm || ply < 2 { eval } else { self.state.evals[ply - 2] };
-        // The table's value replaces the static evaluation where its bound is on the right side.
+        // The table's value replaces the static evaluation if its bound is in the right direction.
         let better = entry
             .filter(|entry| {
                 self.state.params.tactics.is_some()
@@ -543,13 +543,13 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
             return G::STUCK.value(ply);
         }
         if best == -Value::INFINITE {
-            // Without the one move that there is.
+            // The excluded move was the only one.
             return alpha;
         }
         if node.excluded == NO_MOVE && !Value::is_ruled(best) {
             let value = Value::to_node(best, ply);
             self.state.table.put(key, TableEntry { mv, value, eval: judged, depth: depth.min(255), bound });
-            // What a capture gains is no fault of the judgement; nor is a bound that says no more than it did.
+            // Correction history does not learn from captures, nor from bounds that do not contradict the evaluation.
             let surprise = match bound {
                 Bound::Exact => true,
                 Bound::Lower => best > eval,
@@ -568,7 +568,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         best
     }
 
-    /// A static evaluation with correction history.
+    /// The static evaluation with correction history applied.
     pub(super) fn corrected(&self, judged: i32) -> i32 {
         match self.state.params.tactics {
             Some(Tactics { correction, .. }) if correction > 0 => {
@@ -580,12 +580,12 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         }
     }
 
-    /// Whether the search goes on with quiescence where its depth ends.
+    /// Whether leaves are resolved by quiescence search.
     fn has_quiescence(&self) -> bool {
         self.state.params.tactics.is_some() && self.state.options.quiescence
     }
 
-    /// Lists the candidates of a node, searches them, and says the best value, what it is worth and the number of its move.
+    /// Generates and searches the moves of a node; returns the best value, its bound and the best move's number.
     fn moves(
         &mut self,
         candidates: &mut Vec<Candidate<G::Move>>,
@@ -609,7 +609,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         let mut best_number = NO_MOVE;
         let mut bound = Bound::Upper;
         let mut searched = 0;
-        // Staged generation: the table's move mostly cuts off, and then the others are never generated.
+        // Staged generation: the table's move usually cuts off, and then the other moves are never generated.
         let mut listed = false;
         if let Some(remembered) = remembered
             && first != excluded
@@ -646,7 +646,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
             let quiet = !candidate.forcing && urgency == Urgency::Free;
             let late = quiet && !is_pv && best > -Value::PROVEN && searched >= enough;
             if self.state.options.pruning && late {
-                // Late move pruning: from here on only forcing moves are searched.
+                // Late move pruning: the remaining quiet moves are skipped.
                 let mut kept = n;
                 for other in n..candidates.len() {
                     if candidates[other].forcing {
@@ -748,15 +748,15 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         (best, bound, best_number)
     }
 
-    /// Lists and ranks the candidates of this node.
+    /// Generates and ranks the moves of this node.
     fn list(&mut self, candidates: &mut Vec<Candidate<G::Move>>, first: u16, way: Way<G::Move>) {
         self.game.candidates(candidates);
         let state = &*self.state;
         state.order.rank(self.game, &state.params, candidates, first, way);
     }
 
-    /// The end of the look ahead: a win by force, or judgement. In games with wins by force it is remembered, since the next
-    /// iteration comes here again and asks the same.
+    /// A leaf: a forced win, or the static evaluation. In games with forced wins the result is stored, because the next
+    /// iteration repeats the query.
     fn leaf(&mut self, key: u64, entry: Option<TableEntry>, beta: i32, ply: usize) -> i32 {
         if !G::FORCES || !self.state.options.forced_wins {
             return self.state.judge(self.game);
@@ -767,7 +767,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         }
         let remember = |value, depth, bound| TableEntry { mv: NO_MOVE, value, eval: judged, depth, bound };
         if judged >= beta {
-            // A win by force could only add to what is enough already.
+            // If the evaluation already reaches beta, a forced win could only raise it.
             if entry.is_none() {
                 self.state.table.put(key, remember(judged, 0, Bound::Lower));
             }
@@ -785,7 +785,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
     }
 }
 
-/// What a node knows before it makes a move.
+/// What is known of a node before its moves are searched.
 #[derive(Clone, Copy)]
 struct Here<M> {
     urgency: Urgency,
@@ -793,11 +793,11 @@ struct Here<M> {
     /// Number of the table's move, and its extension.
     first: u16,
     extension: i32,
-    /// The remembered move itself, in games that can tell without listing all.
+    /// The table's move itself, in games that can generate it alone.
     remembered: Option<Candidate<M>>,
 }
 
-/// Plain minimax over the same game, slow and simple: what the search without its options must equal.
+/// Plain minimax over the same game: the reference result for the search without its options.
 #[cfg(test)]
 pub(crate) fn minimax<G: AlphaBetaGame>(game: &mut G, depth: u32, ply: usize) -> i32 {
     if ply > 0

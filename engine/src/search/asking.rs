@@ -1,4 +1,4 @@
-//! When the search asks a game for wins by force, seen on a game that counts how often it is asked.
+//! Tests when the search queries forced wins, with an artificial game that counts the queries.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{Limits, Rng, Side};
 
-/// A tree of three moves everywhere that looks random and is the same for the same seed. It counts how often each position
-/// is asked for a win by force; there never is one.
+/// A tree with three moves at each node and pseudorandom values, reproducible by seed. Counts how often each position is
+/// queried for a forced win; there is none.
 #[derive(Clone)]
 struct Tree {
     path: Vec<u16>,
@@ -101,7 +101,7 @@ fn what_is_judged_enough_is_not_asked_for_a_win_by_force_and_nothing_below_the_f
             .expect("there are moves");
         let asked = std::mem::take(&mut tree.asked);
         assert_eq!(found.value, minimax(&mut tree, 5, 0), "seed {seed}");
-        // The answers to the root's moves are asked in every iteration, as thoroughly as it allows.
+        // The positions after the root's moves are queried in every iteration, with the effort that the iteration allows.
         let again = asked.values().filter(|&&times| times > 1).count();
         assert!(again <= 3, "seed {seed}: {again} positions were asked again");
         let all = (1..=5).map(|ply| 3_usize.pow(ply)).sum::<usize>();

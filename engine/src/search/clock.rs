@@ -1,10 +1,10 @@
-//! When to stop.
+//! Limits of a search.
 
 use std::sync::atomic::Ordering;
 
 use crate::Limits;
 
-/// Counts positions and says when the limits are reached. Once over it stays over.
+/// Counts nodes, and tells when a limit is reached. Once over, it stays over.
 pub struct Clock<'a> {
     limits: &'a Limits<'a>,
     nodes: u64,
@@ -12,20 +12,20 @@ pub struct Clock<'a> {
     over: bool,
 }
 
-/// Positions between two looks at the time and the stop flag. At 100,000 positions a second, the least seen on a handheld's
+/// Nodes between two checks of the time and the stop flag. At 100,000 nodes per second, the slowest measured on a handheld's
 /// core, that is 1.3 ms; the promise is 5 ms.
 const LOOK_EVERY: u64 = 128;
 
 impl<'a> Clock<'a> {
-    /// A clock that starts now by the limits' own `elapsed`.
+    /// A clock that starts now, on the `elapsed` of the limits.
     pub fn new(limits: &'a Limits<'a>) -> Self {
         let mut clock = Self { limits, nodes: 0, next_look: 0, over: false };
         clock.look();
         clock
     }
 
-    /// Counts one position; `true` when it is time to stop. What is still asked on the way out of a search that is over does not
-    /// count.
+    /// Counts a node; returns `true` when the search must stop. Nodes visited while a stopped search unwinds are not
+    /// counted.
     #[inline]
     pub fn tick(&mut self) -> bool {
         if self.over {
@@ -38,28 +38,28 @@ impl<'a> Clock<'a> {
         self.over
     }
 
-    /// Whether it is time to stop.
+    /// Whether the search must stop.
     #[inline]
     pub const fn is_over(&self) -> bool {
         self.over
     }
 
-    /// What it counts against.
+    /// The limits.
     pub(super) const fn limits(&self) -> &'a Limits<'a> {
         self.limits
     }
 
-    /// Positions counted.
+    /// Nodes counted.
     pub const fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// Whether this depth is more than was asked for.
+    /// Whether this depth is above the limit.
     pub fn is_too_deep(&self, depth: u32) -> bool {
         self.limits.depth.is_some_and(|limit| depth > limit)
     }
 
-    /// Whether this share (in percent) of the time or of the positions is used up.
+    /// Whether this share of the time or of the nodes, in percent, is used up.
     pub fn has_used(&self, percent: u32) -> bool {
         let time = self.limits.time.is_some_and(|time| (self.limits.elapsed)() * 100 >= time * percent);
         let nodes =

@@ -1,23 +1,23 @@
-//! What a search says at its end and on the way.
+//! The result of a search.
 
 use super::Value;
 
-/// What a search has found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding<M> {
-    /// Expected play, never empty.
+    /// Principal variation, never empty.
     pub line: Vec<M>,
-    /// Seen from the side to move; see [`Value`].
+    /// Value for the side to move; see [`Value`].
     pub value: i32,
-    /// Plies of full search completed.
+    /// Full plies completed.
     pub depth: u32,
-    /// Positions visited, by all threads.
+    /// Nodes visited by all threads.
     pub nodes: u64,
 }
 
 impl<M> Finding<M> {
-    /// Of what two threads found in one position what is worth more: a proven win, the shorter the better, or else the deeper
-    /// search; this one where both are worth as much.
+    /// The better of the results of two threads for one position: a proven win, the shorter one first; otherwise the deeper
+    /// search; `self` if equal.
     pub(super) fn or_better(self, other: Self) -> Self {
         let worth = |finding: &Self| {
             let is_won = Value::is_proven(finding.value) && finding.value > 0;

@@ -1,13 +1,12 @@
-//! The alpha-beta search that the board games with two sides and nothing hidden share.
+//! Alpha-beta search for two-player games with perfect information.
 //!
-//! A game gives its moves, its judgement and what it can prove ([`AlphaBetaGame`]); [`AlphaBeta`] looks ahead. The parts are
-//! files apart: `alphabeta` walks the tree, `prune` says what of it is not worth a look, `quiet` looks on from its leaves until
-//! nothing is hanging, `order` decides which move comes first, `table` remembers positions, `clock` says when to stop, `value`
-//! is what scores mean, `finding` what a search answers, `params` is what of all this suits a game, `strength` what a level may
-//! use. Evaluation belongs to the games.
+//! A game provides moves, static evaluation and proofs ([`AlphaBetaGame`]); [`AlphaBeta`] searches. Its parts: `alphabeta`
+//! walks the tree, `prune` prunes and extends, `quiescence` resolves captures at the leaves, `order` orders moves, `table`
+//! is the transposition table, `clock` enforces limits, `value` defines the scale of values, `finding` is the result,
+//! `params` are tuned parameters per game, `strength` are limits per level. Static evaluation belongs to the games.
 //!
-//! What it does not do: read a clock (the caller lends one in [`crate::Limits`]), draw random numbers. It starts threads only
-//! when asked to ([`AlphaBeta::set_threads`]), and they end with the search.
+//! What it does not do: read a clock (the caller provides one in [`crate::Limits`]), draw random numbers. It starts threads
+//! only on request ([`AlphaBeta::set_threads`]), and they end with the search.
 
 mod alphabeta;
 #[cfg(test)]
@@ -37,43 +36,43 @@ pub use params::{Reductions, SearchParams, Tactics};
 pub(crate) use strength::Strength;
 pub use value::{MAX_PLY, NodeVerdict, Value};
 
-/// A position that [`AlphaBeta`] can search: moves are made and taken back in place.
+/// A position that [`AlphaBeta`] can search: moves are made and unmade in place.
 ///
-/// This is not [`crate::Game`] itself but what a bot builds from one, since it carries what only a search needs (pattern
-/// counts, attack tables) along with every move.
+/// A bot builds it from a [`crate::Game`]. It contains what only a search needs, such as pattern counts or attack tables,
+/// updated incrementally.
 pub trait AlphaBetaGame: Clone + Send {
-    /// A move, as small as can be.
+    /// A compact move.
     type Move: Copy + Eq + Debug + Send;
-    /// [`Self::number`] is always below this. Tables of moves have this size.
+    /// Upper bound (exclusive) of [`Self::number`], the size of tables indexed by moves.
     const MOVE_NUMBERS: usize;
-    /// [`Self::continuation_index`] is always below this; 0 for a game without continuation history.
+    /// Upper bound (exclusive) of [`Self::continuation_index`]; 0 for a game without continuation history.
     const CONTINUATIONS: usize = 0;
-    /// The search's parameters for this game.
+    /// The search parameters of this game.
     const PARAMS: SearchParams;
-    /// What a side that has no move has come to.
+    /// The result for a side without moves.
     const STUCK: NodeVerdict = NodeVerdict::Draw;
-    /// Whether the turn changes with every move. If not, the search looks at [`Self::turn`] after each.
+    /// Whether the turn changes with every move. If not, the search reads [`Self::turn`] after each move.
     const ALTERNATES: bool = true;
-    /// Whether there are wins by threats that leave no choice, and [`Self::forced_win`] looks for them.
+    /// Whether there are wins by continuous threats, for which [`Self::forced_win`] searches.
     const FORCES: bool = false;
 
-    /// A number of its own for each move; the same move has the same number in every position.
+    /// A unique number of the move, the same in every position.
     fn number(mv: Self::Move) -> u16;
-    /// What moves where, as a number: the index of a move of [`Self::candidates`] in continuation history.
+    /// The index of a move of [`Self::candidates`] in continuation history: piece and destination.
     fn continuation_index(&self, _mv: Self::Move) -> usize {
         0
     }
-    /// A hash of what changes slowly in a position (as a pawn structure in chess): the key of correction history. Only asked in
-    /// games with [`Tactics`] that correct.
+    /// A hash of slowly changing features of the position (such as the pawn structure in chess), as the key of correction
+    /// history. Used only in games with [`Tactics`].
     fn structure_key(&self) -> u64 {
         0
     }
-    /// Whose move it is.
+    /// The side to move.
     fn turn(&self) -> Side;
-    /// Hash of the position, side to move included.
+    /// Zobrist hash of the position, including the side to move.
     fn key(&self) -> u64;
-    /// [`Self::key`] after a move of [`Self::candidates`], or a key that is mostly the same, if it is quickly told: the search
-    /// then prefetches the entry of that position while the move is made.
+    /// [`Self::key`] after a move of [`Self::candidates`], or a key that is equal in most cases, if it is cheap: the search
+    /// prefetches the table entry of that position while the move is made.
     fn key_after(&self, _mv: Self::Move) -> Option<u64> {
         None
     }
@@ -81,76 +80,75 @@ pub trait AlphaBetaGame: Clone + Send {
     fn make(&mut self, mv: Self::Move);
     /// Unmakes the last move.
     fn unmake(&mut self);
-    /// Makes a null move, if it is sound here (no zugzwang), and says whether it did. [`Self::unpass`] unmakes it.
+    /// Makes a null move if that is sound here (no zugzwang), and returns whether it did. [`Self::unpass`] unmakes it.
     fn pass(&mut self) -> bool {
         false
     }
-    /// Undoes [`Self::pass`].
+    /// Unmakes [`Self::pass`].
     fn unpass(&mut self) {}
-    /// What is certain here without looking ahead: the game is over, or its end can be seen from the position.
+    /// A certain result without search: the game is over, or its end follows from the position.
     fn verdict(&self) -> Option<NodeVerdict>;
-    /// How free the side to move is.
+    /// How restricted the side to move is.
     fn urgency(&self) -> Urgency;
-    /// Puts the moves worth searching into `into` (cleared first). A move left out must be no better than some move that is
-    /// in, when the side to move is under a threat; else it may be left out by judgement. Empty: [`Self::STUCK`].
+    /// Writes the moves worth searching into `into` (cleared first). Under a threat, a move may be left out only if it is no
+    /// better than a listed one; otherwise also by heuristics. Empty: [`Self::STUCK`].
     fn candidates(&self, into: &mut Vec<Candidate<Self::Move>>);
-    /// The one of [`Self::candidates`] that has this number, if the game can tell without listing them all: then the table's
-    /// move is tried before the others are generated.
+    /// The move of [`Self::candidates`] with this number, if the game can generate it alone: then the table's move is
+    /// searched before the others are generated.
     fn candidate(&self, _number: u16) -> Option<Candidate<Self::Move>> {
         None
     }
-    /// Puts the moves of quiescence into `into` (cleared first): captures that do not lose material, and, if `checks`, what attacks
-    /// at once. Where the side to move is [`Urgency::Forced`] those among which
-    /// it must choose. Only asked in games with [`Tactics`].
+    /// Writes the moves of quiescence search into `into` (cleared first): captures that do not lose material, and, if
+    /// `checks`, checks. If the side to move is [`Urgency::Forced`], all its replies. Used only in games with [`Tactics`].
     fn noisy(&self, into: &mut Vec<Candidate<Self::Move>>, _checks: bool) {
         into.clear();
     }
-    /// Static exchange evaluation: whether the exchange that the move begins on its point leaves the side to move with at least
-    /// this many points more than before, by count of material alone.
+    /// Static exchange evaluation: whether the capture sequence on the move's destination gains at least this many points of
+    /// material for the side to move.
     fn see_at_least(&self, _mv: Self::Move, _points: i32) -> bool {
         true
     }
-    /// Static evaluation for the side to move, well inside [`Value::PROVEN`].
-    /// May bring up to date what it keeps; the position stays the same.
+    /// Static evaluation for the side to move, well below [`Value::PROVEN`] in absolute value. May update incremental state;
+    /// the position is unchanged.
     fn evaluate(&mut self) -> i32;
-    /// Looks for a win by threats that leave no choice, with this much effort, and says in how many plies it wins. `None`
-    /// proves nothing. Ticks the clock for each position visited, and gives up when it is over.
+    /// Searches for a win by continuous threats, with this effort, and returns its length in plies. `None` proves nothing.
+    /// Ticks the clock for each node, and gives up when it is over.
     fn forced_win(&mut self, _effort: Effort, _clock: &mut Clock<'_>) -> Option<u32> {
         None
     }
 }
 
-/// A move worth searching.
+/// A move to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate<M> {
     /// The move.
     pub mv: M,
-    /// The game's own rank of it among the moves here; history adds to it. Between -10,000 and 10,000.
+    /// The game's own rank of the move among those of the node, to which history is added. Between -10,000 and 10,000.
     pub rank: i32,
-    /// What it takes at once, in points; 0 for nothing. Such moves have no history: their rank says it all.
+    /// Value of the immediate capture in points; 0 for none. Captures have no history: the rank is used alone.
     pub takes: i32,
-    /// Whether it threatens something that the other side must answer. Such moves are neither pruned nor reduced much.
+    /// Whether the move makes a threat that must be answered. Such moves are not pruned, and hardly reduced.
     pub forcing: bool,
 }
 
-/// How free the side to move is.
+/// How restricted the side to move is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// It may do what it likes.
+    /// Not restricted.
     Free,
-    /// It loses unless it answers a threat; there are a few answers.
+    /// It loses unless it answers a threat, for which there are few replies.
     Threatened,
-    /// There is one move, or as good as one.
+    /// There is effectively one reply.
     Forced,
 }
 
-/// How hard to look for a forced win.
+/// Effort of a search for a forced win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// Where the search ends: thousands of times a second.
+    /// At a leaf: thousands of times per second.
     Leaf,
-    /// Inside the tree.
+    /// At an inner node.
     Inner,
-    /// Right after a move of the root: the answer decides whether that move loses at once.
+    /// After a root move: determines whether the move loses at once.
     Thorough,
 }

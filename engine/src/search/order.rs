@@ -3,7 +3,7 @@
 use super::{AlphaBetaGame, Candidate, MAX_PLY, SearchParams};
 use crate::Side;
 
-/// What the search has learnt about moves, independent of the positions in which they were made.
+/// Statistics about moves, independent of positions.
 pub(super) struct Order<G: AlphaBetaGame> {
     /// Killer moves: two a ply that refuted a sibling node.
     killers: Vec<[Option<G::Move>; 2]>,
@@ -14,24 +14,24 @@ pub(super) struct Order<G: AlphaBetaGame> {
     /// Continuation history: the same by the [`AlphaBetaGame::continuation_index`] of an earlier move (row) and of this one
     /// (column). Distances of one and two plies and both colours share it: an index tells whose move it was.
     continuation: Vec<i16>,
-    /// [`SearchParams::after`] of this search.
+    /// [`SearchParams::continuation_percent`] of this search.
     continuation_percent: i32,
     /// Correction history, by side to move and [`AlphaBetaGame::structure_key`]: how much more positions turned out to be worth
     /// than their static evaluation.
     correction_history: [Vec<i16>; 2],
 }
 
-/// The moves that led to a node, as move ordering asks for them.
+/// The preceding moves of a node, as far as move ordering uses them.
 #[derive(Clone, Copy)]
 pub(super) struct Way<M> {
     pub(super) ply: usize,
-    /// The move that led here; `None` after a pass.
+    /// The move that led to the node; `None` after a null move.
     pub(super) previous: Option<M>,
     /// Continuation indexes of the moves one and two plies ago.
     pub(super) before: [usize; 2],
 }
 
-/// Stands for no move in a list of [`AlphaBetaGame::continuation_index`]s.
+/// In a list of [`AlphaBetaGame::continuation_index`]s: no move.
 pub(super) const NO_CONTINUATION: usize = usize::MAX;
 
 /// Bound of a history score: a full score outweighs the ranks of three open threes.
@@ -49,7 +49,7 @@ impl<G: AlphaBetaGame> Order<G> {
         }
     }
 
-    /// To be called before each search: history is halved, killer moves are cleared.
+    /// Must be called before each search: halves history, clears killer moves.
     pub(super) fn begin(&mut self, params: &SearchParams) {
         self.killers = vec![[None; 2]; MAX_PLY + 1];
         self.countermoves.resize(G::MOVE_NUMBERS, None);
@@ -74,8 +74,8 @@ impl<G: AlphaBetaGame> Order<G> {
         *self = Self::new();
     }
 
-    /// How often this move has been the best, in [-1, 1] parts of 1024: by itself and, where the game has continuations, after the
-    /// moves one and two plies ago (`before`), which count as much each.
+    /// The history score of a move, between -1 and 1 in units of 1/1024: butterfly history and, in games with continuations,
+    /// continuation history for the moves one and two plies ago (`before`), with equal weights.
     pub(super) fn history(&self, game: &G, side: Side, mv: G::Move, before: [usize; 2]) -> i32 {
         let alone = i32::from(self.history[side.index()][usize::from(G::number(mv))]);
         (alone + self.continuation_history(game, mv, before)) * 1024 / HISTORY_MAX
@@ -105,7 +105,8 @@ impl<G: AlphaBetaGame> Order<G> {
         i32::from(self.correction_history[game.turn().index()][structure_key(game)]) / CORRECTION_SCALE
     }
 
-    /// Learns that a search this deep, in plies, has found so many points more than the static evaluation.
+    /// Updates correction history: a search of this depth, in plies, has found this many points more than the static
+    /// evaluation.
     pub(super) fn learn_correction(&mut self, game: &G, points: i32, plies: i32) {
         let correction = &mut self.correction_history[game.turn().index()][structure_key(game)];
         let (old, seen) =
@@ -113,7 +114,7 @@ impl<G: AlphaBetaGame> Order<G> {
         *correction = (old + (seen - old) * (plies + 1).min(16) / 256) as i16;
     }
 
-    /// Gives each candidate its final rank. `first` is the number of the move that the table remembers.
+    /// Sets the final rank of each candidate. `first` is the number of the table's move.
     pub(super) fn rank(
         &self,
         game: &G,
@@ -147,7 +148,7 @@ impl<G: AlphaBetaGame> Order<G> {
         }
     }
 
-    /// The last of `tried` refuted the node; the moves before it did not.
+    /// Updates the tables: the last of `tried` refuted the node, the moves before it did not.
     pub(super) fn learn(&mut self, game: &G, tried: &[Candidate<G::Move>], way: Way<G::Move>, bonus: i32) {
         let Way { ply, previous, before } = way;
         let Some((&Candidate { mv: best, takes, .. }, others)) = tried.split_last() else { return };
@@ -182,7 +183,7 @@ impl<G: AlphaBetaGame> Order<G> {
 
 /// Slots of correction history, a power of two.
 const STRUCTURES: usize = 1 << 14;
-/// A correction is kept in 1/128 of a point, and at most 200 points are learnt at once.
+/// Corrections are stored in units of 1/128 point; one update learns at most 200 points.
 const CORRECTION_SCALE: i32 = 128;
 const CORRECTION_MAX: i32 = 200;
 
@@ -196,7 +197,8 @@ fn nudge(score: &mut i16, bonus: i32) {
     *score = (old + bonus - old * bonus.abs() / HISTORY_MAX) as i16;
 }
 
-/// Brings the best of the candidates from `from` on to that place. Sorting them all would be wasted where the first refutes.
+/// Selection sort step: moves the best candidate from index `from` on to that index. Sorting all would be wasted if the
+/// first move refutes.
 pub(super) fn pick<M: Copy>(candidates: &mut [Candidate<M>], from: usize) -> Candidate<M> {
     let (mut best, mut rank) = (from, candidates[from].rank);
     for (n, candidate) in candidates.iter().enumerate().skip(from + 1) {

@@ -2,21 +2,21 @@
 
 use crate::numbers::{Place, Visit};
 
-/// Parameters of the search for one game. Margins are in the game's own points, depths in plies. Every number was found by
-/// self-play (EXPERIMENTS.md).
+/// Search parameters of one game. Margins are in the game's points, depths in plies. All were tuned by self-play
+/// (EXPERIMENTS.md).
 #[derive(Clone, Copy, Debug)]
 pub struct SearchParams {
     /// Half width of the first aspiration window, around the value of the last iteration.
     pub aspiration: i32,
     /// Reverse futility pruning (static null move): a node whose evaluation exceeds beta by this much a ply is cut off.
     pub reverse_futility: i32,
-    /// Greatest depth of reverse futility pruning.
+    /// Maximum depth of reverse futility pruning.
     pub reverse_futility_plies: i32,
     /// Razoring: a node whose evaluation is below alpha by this much a ply (and one more) drops into quiescence.
     pub razor: i32,
-    /// Greatest depth of razoring.
+    /// Maximum depth of razoring.
     pub razor_plies: i32,
-    /// Least depth of null move pruning.
+    /// Minimum depth of null move pruning.
     pub null_move_plies: i32,
     /// Late move pruning: how many moves a node of depth d searches, where it is not improving and where it is.
     /// (a, b, c) stands for a + d * d * b / c.
@@ -45,24 +45,24 @@ pub struct SearchParams {
     pub continuation_percent: i32,
     /// Futility pruning: a quiet move at depth d is pruned where the evaluation is below alpha by a + b * d, for (a, b).
     pub futility: (i32, i32),
-    /// Greatest depth of futility pruning, after reductions; below 0 there is none.
+    /// Maximum depth of futility pruning, after reductions; negative: none.
     pub futility_plies: i32,
     /// History pruning: a quiet move is pruned where its history is below minus this, for each ply and one more; in parts of 1024.
     pub history_pruning: i32,
-    /// Singular extensions: least depth.
+    /// Minimum depth of singular extensions.
     pub singular_plies: i32,
     /// Singular extensions: the margin below the table's value that every other move must miss, for each ply.
     pub singular_margin: i32,
-    /// Least depth at which the game is asked for a forced win; see [`super::AlphaBetaGame::FORCES`].
+    /// Minimum depth at which the game is queried for a forced win; see [`super::AlphaBetaGame::FORCES`].
     pub forced_plies: i32,
     /// Further terms of late move reductions.
     pub reductions: Reductions,
-    /// For games of exchanges, in which a static evaluation means little while something hangs.
+    /// For games with captures, in which a static evaluation is unreliable while something hangs.
     pub tactics: Option<Tactics>,
 }
 
 impl SearchParams {
-    /// Shows every number with its name; see EXPERIMENTS.md.
+    /// Visits every parameter with its name; see EXPERIMENTS.md.
     pub(crate) fn each(&mut self, visit: Visit<'_>) {
         use Place::{Float, Whole};
         visit("aspiration", (5.0, 200.0), Whole(&mut self.aspiration));
@@ -124,7 +124,7 @@ pub struct Reductions {
 }
 
 impl Reductions {
-    /// By their number only.
+    /// Reductions by move number only.
     pub const PLAIN: Self = Self { worse: 0, taking: 0, killer: 0, threatened: 0, unreduced: 2 };
 }
 

@@ -1,4 +1,4 @@
-//! Pruning and extensions: what is decided about a node or a move before it is searched.
+//! Pruning and extensions: decisions about a node or a move before its search.
 
 use super::alphabeta::{Node, PLY, Searcher};
 use super::order::NO_CONTINUATION;
@@ -6,7 +6,7 @@ use super::table::{Bound, NO_MOVE, TableEntry};
 use super::{AlphaBetaGame, Candidate, Urgency, Value};
 
 impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
-    /// Reverse futility pruning: whether the evaluation exceeds beta by more than the depth left will lose.
+    /// Reverse futility pruning: whether the evaluation exceeds beta by more than the remaining depth can lose.
     pub(super) fn reverse_futility_prunes(&self, eval: i32, beta: i32, node: Node<G::Move>) -> bool {
         let Node { ply, depth, .. } = node;
         let params = &self.state.params;
@@ -91,7 +91,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         }
     }
 
-    /// Futility, history and SEE pruning of a move before it is made. `depth`: what it would be searched, after reductions.
+    /// Futility, history and SEE pruning of a move before it is made. `depth`: its depth after reductions.
     pub(super) fn prune_move(
         &self,
         candidate: Candidate<G::Move>,
@@ -131,13 +131,13 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
     }
 }
 
-/// History says no worse than three times this: by itself, and after the moves one and two plies ago.
+/// Minimum of the sum of butterfly history and two continuation histories.
 const HISTORY_WORST: i32 = 3 * 1024;
 
-/// What a singular search has shown.
+/// The result of a singular search.
 pub(super) enum Singular {
-    /// Extend the table's move by so much, in parts of a ply; a negative one reduces it.
+    /// Extends the table's move by this many fractions of a ply; reduces it if negative.
     Extend(i32),
-    /// Multi-cut: without that move the node is worth at least this, which is outside the window.
+    /// Multi-cut: without the move the node has at least this value, which is outside the window.
     Enough(i32),
 }

@@ -6,8 +6,8 @@ use super::table::{Bound, NO_MOVE, TableEntry};
 use super::{AlphaBetaGame, MAX_PLY, Urgency, Value};
 
 impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
-    /// The value of a position by quiescence search. The side to move may stand pat, unless it is in check or owes a choice. The
-    /// position is counted by the clock already, and its game goes on. `level`: plies since the depth ended.
+    /// The value of a position by quiescence search. The side to move may stand pat, unless it is in check or has a pending
+    /// choice. The clock has already counted the node, and the game is not over. `level`: plies since the end of the depth.
     pub(super) fn quiescence(&mut self, mut alpha: i32, beta: i32, ply: usize, level: u32) -> i32 {
         let is_pv = beta - alpha > 1;
         let key = self.game.key();
@@ -68,7 +68,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
                     continue;
                 }
             }
-            // Out of check one quiet answer is enough once something holds.
+            // Out of check, one quiet evasion suffices once a move holds.
             if in_check
                 && best > -Value::PROVEN
                 && candidate.takes == 0
@@ -108,7 +108,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
             return G::STUCK.value(ply);
         }
         if best == -Value::INFINITE {
-            // It owes a choice, and has none: a game does not ask so, but judgement is the answer to it.
+            // A pending choice without moves; games avoid this. The static evaluation is the answer.
             return self.state.judge(self.game);
         }
         if !Value::is_ruled(best) {
@@ -118,7 +118,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
         best
     }
 
-    /// [`Self::quiescence`] one move on.
+    /// [`Self::quiescence`] after a move.
     fn quiescence_child(&mut self, alpha: i32, beta: i32, ply: usize, level: u32) -> i32 {
         self.state.lines[ply].clear();
         if self.clock.tick() {

@@ -1,39 +1,39 @@
-//! What a level means to a player that is nothing but a search.
+//! Limits of a level, for bots that only search.
 
 use super::Options;
 use crate::Limits;
 
-/// What a level may use, beside the caller's limits.
+/// Limits of a level, in addition to the caller's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strength {
-    /// Plies of full search.
+    /// Full plies.
     pub(crate) depth: u32,
-    /// Positions visited.
+    /// Nodes.
     pub(crate) nodes: u64,
-    /// How far off each judgement may be.
+    /// Maximum noise of a static evaluation.
     pub(crate) noise: i32,
-    /// Whether it looks on from where its depth ends until nothing hangs.
+    /// Whether leaves are resolved by quiescence search.
     pub(crate) quiescence: bool,
     pub(crate) table_bytes: usize,
 }
 
-/// Room for every position that a search with a limit can visit, and some to spare.
+/// Bytes of table per node of a limited search, with some reserve.
 const BYTES_PER_NODE: usize = 32;
-/// A table smaller than this saves nothing.
+/// Minimum size of the table.
 const TABLE_MIN: usize = 64 << 10;
 
 impl Strength {
-    /// Plies of full search, if they limit it.
+    /// Full plies, if limited.
     pub(crate) fn plies_ahead(&self) -> Option<u32> {
         (self.nodes != u64::MAX).then_some(self.depth)
     }
 
-    /// The search's options at this strength; the seed colours its errors.
+    /// The search options of this level; the seed determines its noise.
     pub(crate) fn options(&self, seed: u64) -> Options {
         Options { noise: self.noise, seed, quiescence: self.quiescence, ..Options::default() }
     }
 
-    /// The caller's limits and this strength's own, whichever is less.
+    /// The stricter of the caller's limits and the level's own.
     pub(crate) fn limit<'a>(&self, limits: &Limits<'a>) -> Limits<'a> {
         Limits {
             nodes: Some(limits.nodes.map_or(self.nodes, |nodes| nodes.min(self.nodes))),
@@ -42,7 +42,7 @@ impl Strength {
         }
     }
 
-    /// The most bytes of table that a search within these limits can fill, `table_bytes` at most.
+    /// The number of bytes that a search within these limits can fill, at most `table_bytes`.
     pub(crate) fn room(table_bytes: usize, limits: &Limits<'_>) -> usize {
         let enough = limits.nodes.map_or(usize::MAX, |nodes| (nodes as usize).saturating_mul(BYTES_PER_NODE));
         table_bytes.min(enough).max(TABLE_MIN)

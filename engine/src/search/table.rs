@@ -1,4 +1,4 @@
-//! The transposition table: what the search has found of positions, by their hash.
+//! The transposition table: results of searched positions, by hash.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::pages;
 
-/// How a stored value bounds the true one. 0 is left for an entry that was never written.
+/// Relation of a stored value to the true value. 0 marks an empty entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Bound {
@@ -14,12 +14,12 @@ pub(super) enum Bound {
     Upper = 1,
     /// The true value is at least this.
     Lower = 2,
-    /// This is the value.
+    /// The true value is this.
     Exact = 3,
 }
 
 impl Bound {
-    /// Whether a value remembered with this bound says all that a window asks.
+    /// Whether a value with this bound answers a query for this window.
     pub(super) const fn decides(self, value: i32, alpha: i32, beta: i32) -> bool {
         match self {
             Self::Exact => true,
@@ -29,38 +29,38 @@ impl Bound {
     }
 }
 
-/// What the transposition table holds of one position.
+/// The content of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TableEntry {
     /// [`super::AlphaBetaGame::number`] of the best move, [`NO_MOVE`] if there is none.
     pub(super) mv: u16,
-    /// Seen from the node, see `Value::to_node`.
+    /// Value relative to the node, see `Value::to_node`.
     pub(super) value: i32,
     /// The static evaluation.
     pub(super) eval: i32,
-    /// In the search's parts of a ply.
+    /// Depth in fractions of a ply.
     pub(super) depth: i32,
     pub(super) bound: Bound,
 }
 
 impl TableEntry {
-    /// Whether the node was cut off by its static evaluation, before the game was asked for a forced win.
+    /// Whether the node was cut off by its static evaluation, before the game was queried for a forced win.
     pub(super) const fn is_glance(&self) -> bool {
         self.depth == 0 && matches!(self.bound, Bound::Lower)
     }
 }
 
-/// Stands for no move.
+/// No move.
 pub(super) const NO_MOVE: u16 = u16::MAX;
 
-/// A [`TableEntry`] in 64 bits, with which search it is from.
+/// A [`TableEntry`] in 64 bits, with the generation of its search.
 #[derive(Clone, Copy)]
 struct PackedEntry {
     mv: u16,
     value: i16,
     eval: i16,
     depth: u8,
-    /// Bound in the low two bits, 0 if never written; generation above.
+    /// Bound in the low two bits, 0 if empty; generation in the others.
     flags: u8,
 }
 
@@ -88,8 +88,8 @@ impl PackedEntry {
     }
 }
 
-/// The key's low half XORed with the entry (Hyatt's lockless hashing): when two threads write one slot at once and the entry of
-/// one stands beside the check of the other, the two do not match and the slot counts as empty.
+/// The low half of the key XORed with the entry (Hyatt's lockless hashing): if two threads write a slot at once and entry
+/// and check are of different writes, they do not match and the slot counts as empty.
 const fn check(key: u64, packed: u64) -> u32 {
     key as u32 ^ packed as u32 ^ (packed >> 32) as u32
 }
@@ -109,7 +109,7 @@ impl Bucket {
         PackedEntry::unpack(self.entries[n].load(Relaxed))
     }
 
-    /// Where this key's entry is.
+    /// The slot and entry of this key.
     fn find(&self, key: u64) -> Option<(usize, PackedEntry)> {
         (0..BUCKET).find_map(|n| {
             let packed = self.entries[n].load(Relaxed);
@@ -119,23 +119,23 @@ impl Bucket {
     }
 }
 
-/// A table of fixed size. A new entry replaces the least useful one of its bucket: shallow and of an earlier search first. Clones
-/// are the same table: threads of one search share it without a lock.
+/// A table of fixed size. A new entry replaces the least valuable one of its bucket: older generations and shallow depths
+/// first. Clones share the table, so that threads of one search use it without a lock.
 #[derive(Clone)]
 pub(super) struct TranspositionTable {
     buckets: Arc<Vec<Bucket>>,
     bytes: usize,
-    /// Grows with each search, so that leftovers of earlier ones are replaced first. Six bits.
+    /// Generation: incremented with each search, so that older entries are replaced first. Six bits.
     generation: u8,
 }
 
 impl TranspositionTable {
-    /// A table of about this size. It takes no memory before [`Self::begin`].
+    /// A table of about this size, allocated by [`Self::begin`].
     pub(super) fn new(bytes: usize) -> Self {
         Self { buckets: Arc::default(), bytes, generation: 0 }
     }
 
-    /// To be called before each search.
+    /// Must be called before each search.
     pub(super) fn begin(&mut self) {
         if self.buckets.is_empty() {
             let count = (self.bytes / size_of::<Bucket>()).max(1);
@@ -147,7 +147,7 @@ impl TranspositionTable {
         self.generation = (self.generation + 1) & 63;
     }
 
-    /// Forgets everything and gives the memory back; the next search takes this many bytes.
+    /// Frees the table; the next search allocates this many bytes.
     pub(super) fn clear(&mut self, bytes: usize) {
         *self = Self::new(bytes);
     }
@@ -164,8 +164,8 @@ impl TranspositionTable {
     )]
     pub(super) fn prefetch(&self, key: u64) {
         let bucket = std::ptr::from_ref(self.bucket(key));
-        // SAFETY: the instruction is a hint about an address that is that of a living bucket; it reads and writes nothing,
-        // and is part of the architecture's base (SSE on x86-64, Armv8 on arm64).
+        // SAFETY: the instruction is a hint with the address of a live bucket; it neither reads nor writes memory, and
+        // belongs to the base architecture (SSE on x86-64, Armv8 on arm64).
         #[cfg(target_arch = "x86_64")]
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -209,7 +209,7 @@ impl TranspositionTable {
         );
         let mut mv = found.mv;
         if let Some((_, old)) = same {
-            // A bound from a much shallower search of the same position is worth less than what is there.
+            // A bound from a much shallower search of the same position does not replace the entry.
             let deeper = found.depth + 8 > i32::from(old.depth) || found.bound == Bound::Exact;
             if !deeper && old.flags >> 2 == generation {
                 return;

@@ -1,12 +1,12 @@
-//! Threads that search beside the caller's. They are scoped: none outlives the search that it helps.
+//! Helper threads of a search. They are scoped: none outlives its search.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// Stack of a helping thread: the deepest search takes a tenth of it.
+/// Stack of a helper thread, in bytes: the deepest search uses a tenth.
 const STACK_BYTES: usize = 4 << 20;
 
-/// Runs `help` beside the caller until the scope ends. `None`: the system has no thread to spare, and the caller goes without.
+/// Runs `help` on a thread of the scope. `None` if the system cannot start a thread; then the caller continues alone.
 pub(crate) fn beside<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     help: impl FnOnce() -> T + Send + 'scope,
@@ -14,7 +14,7 @@ pub(crate) fn beside<'scope, T: Send + 'scope>(
     Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, help).ok()
 }
 
-/// Tells the helpers to end, also when the thread that has it panics: the scope waits for them.
+/// Sets the helpers' stop flag when dropped, also during a panic, because the scope waits for them.
 pub(crate) struct EndOnDrop<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for EndOnDrop<'_> {

@@ -1,39 +1,39 @@
-//! What the numbers of a search mean.
+//! The scale of search values.
 
 use crate::Score;
 
-/// Plies from the root beyond which no search goes. The longest forced lines seen are about 60 plies.
+/// Maximum ply of a search. The longest forced lines measured have about 60 plies.
 pub const MAX_PLY: usize = 128;
 
-/// The scale of scores: judgement in the middle, proven wins and losses at the ends, nearer ones further out. All are seen
-/// from the side to move.
+/// The scale of values, for the side to move: static evaluations in the middle, proven wins and losses at the ends, shorter
+/// ones further out.
 #[derive(Clone, Copy, Debug)]
 pub struct Value;
 
 impl Value {
-    /// Above every score.
+    /// Greater than every value.
     pub const INFINITE: i32 = 32_000;
-    /// A win on the spot. A win in n plies from the root is n less.
+    /// An immediate win. A win in n plies from the root is n less.
     pub const WIN: i32 = 30_000;
-    /// From here on up a score is a proven win; judgement stays below.
+    /// Values from here on are proven wins; static evaluations stay below.
     pub const PROVEN: i32 = Self::WIN - 2 * MAX_PLY as i32;
 
-    /// A win or loss by a rule about repetition, less the plies to it. It is no proof, since it depends on the moves that
-    /// led there, and so is not remembered either.
+    /// A win or loss by a repetition rule, minus its distance in plies. Not a proof, because it depends on the path, and
+    /// therefore not stored in the table.
     pub(super) const RULED: i32 = Self::PROVEN - 1;
 
-    /// Whether the score is a win or loss by a rule about repetition.
+    /// Whether the value is a win or loss by a repetition rule.
     pub(super) const fn is_ruled(value: i32) -> bool {
         let value = value.abs();
         value < Self::PROVEN && value >= Self::RULED - MAX_PLY as i32
     }
 
-    /// Whether the score is a proven win or loss.
+    /// Whether the value is a proven win or loss.
     pub const fn is_proven(value: i32) -> bool {
         value.abs() >= Self::PROVEN
     }
 
-    /// In the words of a report. `value` is seen from the root.
+    /// The value as a [`Score`]; `value` is relative to the root.
     pub const fn score(value: i32) -> Score {
         if value >= Self::PROVEN {
             Score::WinIn((Self::WIN - value) as u32)
@@ -44,7 +44,8 @@ impl Value {
         }
     }
 
-    /// From the root's count of plies to this node's, for the table: there a win in n plies is so for every way to get there.
+    /// Converts a value relative to the root to one relative to the node, for the table: the distance of a win there does
+    /// not depend on the path.
     pub(super) const fn to_node(value: i32, ply: usize) -> i32 {
         if value >= Self::PROVEN {
             value + ply as i32
@@ -67,23 +68,23 @@ impl Value {
     }
 }
 
-/// What is certain of a position.
+/// A certain result of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeVerdict {
     /// The side to move wins in this many plies.
     WinIn(u32),
     /// The side to move loses in this many plies; 0 when it has lost.
     LossIn(u32),
-    /// Nobody wins.
+    /// A draw.
     Draw,
-    /// The moves that led here have lost the game for the other side by a rule about repetition.
+    /// The path has won the game for the side to move by a repetition rule.
     WonByRule,
-    /// The moves that led here have lost the game for the side to move by a rule about repetition.
+    /// The path has lost the game for the side to move by a repetition rule.
     LostByRule,
 }
 
 impl NodeVerdict {
-    /// As a score seen at `ply`.
+    /// The value of this result at `ply`.
     pub(super) const fn value(self, ply: usize) -> i32 {
         match self {
             Self::WinIn(plies) => Value::WIN - (ply as i32 + plies as i32),

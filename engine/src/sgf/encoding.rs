@@ -1,13 +1,13 @@
-//! The characters of a file.
+//! Character encodings of SGF files.
 //!
-//! SGF declares its encoding inside of the file, in `CA` of the root; without it the specification says Latin-1. Files
-//! without it that are valid UTF-8 are read as that, since programs that forget `CA` write it. The whole file is decoded
-//! before it is parsed: in GBK, Big5 and Shift_JIS the second byte of a character may be `]` or a backslash.
+//! An SGF file declares its encoding in the property `CA` of the root; the default is Latin-1. Files without a declaration
+//! that are valid UTF-8 are read as UTF-8, because some programs write it without `CA`. The whole file is decoded before
+//! parsing: in GBK, Big5 and Shift_JIS the second byte of a character can be `]` or a backslash.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// The text, and whether the file declares an encoding that is not known. Bytes that the encoding does not have become
-/// U+FFFD: a name that is spelled wrong is no reason to lose the game.
+/// The decoded text, and whether the file declares an unknown encoding. Invalid bytes become U+FFFD: a misspelled name is no
+/// reason to reject the game.
 pub(super) fn decode(bytes: &[u8]) -> (String, bool) {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return (encoding.decode_without_bom_handling(&bytes[length..]).0.into_owned(), false);
@@ -23,9 +23,9 @@ pub(super) fn decode(bytes: &[u8]) -> (String, bool) {
     (encoding.unwrap_or_else(fallback).decode_without_bom_handling(bytes).0.into_owned(), unknown)
 }
 
-/// What the first `CA` in the first node says. Every encoding that may be declared so has ASCII's letters where ASCII has them.
+/// The value of the first `CA` in the first node. All encodings that can be declared in this way are supersets of ASCII.
 fn declared(bytes: &[u8]) -> Option<String> {
-    /// Real root nodes, comments included, are shorter.
+    /// Maximum length of a root node that is searched: real ones, with comments, are shorter.
     const ROOT_BYTES: usize = 64 * 1024;
     let bytes = &bytes[..bytes.len().min(ROOT_BYTES)];
     let mut value = false;
@@ -38,7 +38,7 @@ fn declared(bytes: &[u8]) -> Option<String> {
             escaped = byte == b'\\' && !escaped;
         } else if byte == b'[' {
             let name = bytes[..at].trim_ascii_end();
-            // The same name as the reader makes of it, or a file could declare one encoding here and another there.
+            // Compares the whole name, as the parser does, so that a file cannot declare different encodings to the two.
             let begins = name.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |n| n + 1);
             let name = name[begins..].iter().copied().filter(|byte| !byte.is_ascii_lowercase());
             if name.skip_while(u8::is_ascii_digit).eq(*b"CA") {
@@ -54,7 +54,7 @@ fn declared(bytes: &[u8]) -> Option<String> {
     None
 }
 
-/// The Encoding Standard's names, and those of Windows and of Java that files use.
+/// Labels of the Encoding Standard, and those of Windows and Java that occur in files.
 fn by_label(label: &str) -> Option<&'static Encoding> {
     let lower = label.to_ascii_lowercase();
     let name = match lower.as_str() {
@@ -70,6 +70,6 @@ fn by_label(label: &str) -> Option<&'static Encoding> {
         name => name,
     };
     let found = Encoding::for_label(name.as_bytes())?;
-    // A file in UTF-16 has its byte order mark; without it the bytes that declare it are none.
+    // A UTF-16 file needs a byte order mark; an ASCII `CA` in it would be a contradiction.
     Some(found).filter(|encoding| encoding.is_ascii_compatible())
 }

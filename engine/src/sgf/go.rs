@@ -1,4 +1,4 @@
-//! What the properties of a tree mean in Go.
+//! SGF properties of Go.
 //!
 //! | property | here |
 //! |---|---|
@@ -11,7 +11,8 @@
 //! | `TB TW RE` | after two passes: stones inside of the other's territory are dead, and both sides agree; without territory if the count gives the result |
 //! | `TM OT BL WL OB OW` | clocks: [`Tree::main_time`], [`Node::time_left`], [`Node::overtime_moves_left`] |
 //!
-//! A record's `Agree` and `Toggle` are written as `TB` and `TW`, `Resume` is not written: a move after two passes says it.
+//! Marked dead stones are written as `TB` and `TW`; `Resume` is not written, because it follows from a move after two
+//! passes.
 
 use super::{Node, Tree, Value, points};
 use crate::go::setup::{points_text, read_points};
@@ -22,18 +23,18 @@ use crate::{Action, Game, Piece, Point, Side, TextError};
 /// The main line of a game of Go.
 #[derive(Clone, Debug)]
 pub struct GoRecord {
-    /// Where the actions begin: the start, or the position after the last node that sets up stones.
+    /// The position before the first action: the initial one, or the one after the last setup node.
     pub start: Go,
-    /// From there to the end.
+    /// The actions from there on.
     pub actions: Vec<Action>,
-    /// The position at the end.
+    /// The final position.
     pub game: Go,
-    /// How the file says that it ended (`RE`): `B+3.5`, `W+R`, `0`.
+    /// The result (`RE`): `B+3.5`, `W+R`, `0`.
     pub result: Option<String>,
 }
 
 impl GoRecord {
-    /// Plays the main line of a tree. On an error the moves before it are offered; none where the root is wrong.
+    /// Replays the main line of a tree. On an error, returns the moves before it; none if the root is invalid.
     pub fn read(tree: &Tree) -> Result<Self, Box<Interrupted<Option<Self>>>> {
         let start = start(tree).map_err(|error| Interrupted { error, refusal: None, read: None })?;
         let result = tree.result();
@@ -46,10 +47,10 @@ impl GoRecord {
         Ok(record)
     }
 
-    /// A tree of these actions, played from this position. Names, dates and clocks may be added to its nodes.
+    /// A tree of these actions from this position. Names, dates and clocks can be added to its nodes.
     ///
     /// # Panics
-    /// When an action is not legal where it stands, which is a bug of the caller.
+    /// If an action is illegal, which is a bug of the caller.
     pub fn write(start: &Go, actions: &[Action]) -> Tree {
         let setup = start.setup();
         let size = u16::from(setup.size);
@@ -65,7 +66,7 @@ impl GoRecord {
         }
         let mut game = start.clone();
         let mut black: Vec<Point> = stones(start, Side::First);
-        // The first stones of a free handicap are no moves in SGF.
+        // In SGF the stones of a free handicap are setup stones, not moves.
         while let Some((&first, rest)) = actions.split_first().filter(|_| game.is_placing_handicap()) {
             act(&mut game, first);
             if let Action::Place(point) = first {
@@ -183,12 +184,12 @@ impl GoRecord {
         Ok(())
     }
 
-    /// Marks as dead what stands inside of the other's territory, if the node says whose is what; then both agree.
+    /// Marks the stones inside the other side's territory as dead, if the node contains territory; then both sides agree.
     fn agree(&mut self, node: &Node, size: u16) {
         let read =
             |name| points::list(node.values(name), |text| points::read(text, size)).unwrap_or_default();
         let territory = [read("TB"), read("TW")];
-        // Where nobody has territory, or nobody says it, the count tells whether anything is dead: at the end of the line.
+        // Without territory, the result of the score decides whether there are dead stones; at the end of the line only.
         if territory.iter().all(Vec::is_empty)
             && (!node.children.is_empty() || self.result != Some(result(&self.game)))
         {
@@ -208,7 +209,7 @@ impl GoRecord {
     }
 }
 
-/// By how much the count is won, with the stones that are marked taken off: `B+3.5`.
+/// The score after removing the marked stones: `B+3.5`.
 fn result(game: &Go) -> String {
     let [black, white] = game.score().half_points;
     let by = points_text(black.abs_diff(white));
@@ -245,7 +246,7 @@ pub(super) fn side_to_move(node: &Node) -> Result<Option<Side>, TextError> {
     }
 }
 
-/// Stones set up and taken away.
+/// Stones added and removed by a node.
 fn changes(node: &Node, size: u16) -> Result<Vec<(Point, Option<Side>)>, TextError> {
     let mut changes = Vec::new();
     for (name, stone) in [("AE", None), ("AB", Some(Side::First)), ("AW", Some(Side::Second))] {
@@ -255,7 +256,7 @@ fn changes(node: &Node, size: u16) -> Result<Vec<(Point, Option<Side>)>, TextErr
     Ok(changes)
 }
 
-/// The setup and the stones of the root.
+/// The setup, and the stones of the root.
 fn start(tree: &Tree) -> Result<Go, TextError> {
     let root = tree.root();
     let at = |name: &str, expected| {
@@ -295,7 +296,7 @@ fn start(tree: &Tree) -> Result<Go, TextError> {
         None => 0,
         Some(text) => text.parse::<u8>().map_err(|_| at("HA", "a number of handicap stones"))?,
     };
-    // Nothing but as many black stones as the handicap says, and White to move.
+    // A handicap: exactly the stated number of black stones, and White to move.
     let only_black = changes.iter().all(|(_, stone)| *stone == Some(Side::First));
     let whites_move = side_to_move(root)?.or(first) != Some(Side::First);
     let is_handicap =
@@ -312,7 +313,7 @@ fn start(tree: &Tree) -> Result<Go, TextError> {
         let free = GoSetup { handicap: Handicap::Free(handicap), ..setup.clone() };
         if let Ok(mut game) = Go::new(&free) {
             for &(point, _) in &changes {
-                // The same point twice: then it is no handicap but stones set up.
+                // A duplicate point: setup stones, not a handicap.
                 let Ok(mv) = game.legal_move(Action::Place(point)) else { break };
                 game.play(mv);
             }
@@ -340,7 +341,7 @@ fn start(tree: &Tree) -> Result<Go, TextError> {
     })
 }
 
-/// The side of the first move of the main line.
+/// The side of the first move in the main line.
 pub(super) fn first_mover(tree: &Tree) -> Option<Side> {
     tree.main_line().find_map(|node| {
         node.properties.iter().find_map(|property| match property.name.as_str() {
@@ -351,9 +352,9 @@ pub(super) fn first_mover(tree: &Tree) -> Option<Side> {
     })
 }
 
-/// Half points of a komi in any of the ways in which programs write it.
+/// Komi in half points, from any of the forms that programs write.
 fn komi(text: &str) -> Option<u8> {
-    // Fox writes hundredths of stones, which are two points each: 375 is 7.5 points.
+    // Fox writes hundredths of stones, where one stone is two points: 375 is 7.5 points.
     if let Ok(hundredths) = text.parse::<u32>()
         && hundredths >= 200
     {

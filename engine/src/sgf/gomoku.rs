@@ -1,4 +1,4 @@
-//! What the properties of a tree mean in gomoku and renju.
+//! SGF properties of gomoku and renju.
 //!
 //! | property | here |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `QC` | of this program: a choice of swap2, `black`, `white` or `more`. A tree that has one begins with swap2 |
 //! | `TM OT BL WL OB OW` | clocks, see [`Tree::main_time`] and [`Node::time_left`] |
 //!
-//! `B` and `W` are colours: after an exchange of colours `PB` is the name of the second player.
+//! `B` and `W` are colours: after a swap of colours `PB` is the name of the second player.
 
 use super::go::{color, first_mover, side_to_move};
 use super::{Node, Tree, Value, points};
@@ -22,20 +22,20 @@ use crate::{
 /// The main line of a game of gomoku.
 #[derive(Clone)]
 pub struct GomokuRecord {
-    /// Where the actions begin: the start, or the position after the last node that sets up stones.
+    /// The position before the first action: the initial one, or the one after the last setup node.
     pub start: Gomoku,
-    /// From there to the end.
+    /// The actions from there on.
     pub actions: Vec<Action>,
-    /// The position at the end.
+    /// The final position.
     pub game: Gomoku,
-    /// How the file says that it ended (`RE`): `B+`, `W+R`, `0`.
+    /// The result (`RE`): `B+`, `W+R`, `0`.
     pub result: Option<String>,
 }
 
 const CHOICE: &str = "QC";
 
 impl GomokuRecord {
-    /// Plays the main line of a tree. On an error the moves before it are offered; none where the root is wrong.
+    /// Replays the main line of a tree. On an error, returns the moves before it; none if the root is invalid.
     pub fn read(tree: &Tree) -> Result<Self, Box<Interrupted<Option<Self>>>> {
         let start = start(tree).map_err(|error| Interrupted { error, refusal: None, read: None })?;
         let result = tree.result();
@@ -48,10 +48,10 @@ impl GomokuRecord {
         Ok(record)
     }
 
-    /// A tree of these actions, played from this position. Names, dates and clocks may be added to its nodes.
+    /// A tree of these actions from this position. Names, dates and clocks can be added to its nodes.
     ///
     /// # Panics
-    /// When an action is not legal where it stands, which is a bug of the caller.
+    /// If an action is illegal, which is a bug of the caller.
     pub fn write(start: &Gomoku, actions: &[Action]) -> Tree {
         let setup = start.setup();
         let size = u16::from(setup.size);
@@ -115,7 +115,7 @@ impl GomokuRecord {
                     }
                     _ => continue,
                 };
-                // A move without a point says that the player did not move.
+                // A move without a point is a pass.
                 if text.is_empty() {
                     continue;
                 }
@@ -142,7 +142,7 @@ impl GomokuRecord {
     }
 }
 
-/// A stone on a point in either notation.
+/// A stone on a point, in either notation.
 fn place(text: &str, setup: &GomokuSetup) -> Option<Action> {
     let size = u16::from(setup.size);
     let point = points::read(text, size).or_else(|| {
@@ -164,14 +164,14 @@ fn changes(node: &Node, setup: &GomokuSetup) -> Result<Vec<(Point, Option<Side>)
     Ok(changes)
 }
 
-/// The setup and the stones of the root.
+/// The setup, and the stones of the root.
 fn start(tree: &Tree) -> Result<Gomoku, TextError> {
     let root = tree.root();
     let at = |name: &str, expected| {
         let value = root.value(name);
         value.map_or(TextError { line: 1, column: 1, expected }, |value| value.error(expected))
     };
-    // A file without a number is of whatever game it is opened as.
+    // A file without a game number is read as the game that it is opened as.
     if root.value("GM").is_some() && tree.game_number() != Some(4) {
         return Err(at("GM", "4, the number of gomoku"));
     }

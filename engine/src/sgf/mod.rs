@@ -1,14 +1,14 @@
 //! SGF, the Smart Game Format `FF[4]` (red-bean.com/sgf): records of Go (`GM[1]`) and gomoku (`GM[4]`).
 //!
-//! `mod.rs` is the tree of nodes as it stands in a file, whatever the game; `encoding` the characters of the file; `go` and
-//! `gomoku` what the properties mean there. The tree keeps everything that it read, variations and unknown properties too,
+//! This module contains the tree of nodes, independent of the game; `encoding` the character encodings; `go` and `gomoku`
+//! the properties of these games. The tree keeps everything that it has read, including variations and unknown properties,
 //! and writes it again, always as UTF-8.
 //!
-//! Why not a crate: `sgf-parse` 4.2.8, the best kept one, takes text that is decoded already, says no place with most of its
-//! errors, offers nothing of a file that ends too early, and walks the tree by recursion.
+//! Why not a crate: `sgf-parse` 4.2.8, the best maintained one, requires decoded text, reports most errors without a
+//! position, returns nothing of truncated files, and walks the tree recursively.
 //!
-//! What files of other programs get wrong is read all the same: text before and after the games, property names with small
-//! letters (`FF[3]`), spaces between name and value, a property twice in one node.
+//! Common errors of other programs are accepted: text before and after the games, property names with lower-case letters
+//! (`FF[3]`), spaces between name and value, duplicate properties in a node.
 
 mod encoding;
 mod go;
@@ -27,48 +27,48 @@ pub use gomoku::GomokuRecord;
 /// All games of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collection {
-    /// In their order. A file that was read without an error has at least one.
+    /// In order. A file that was read without an error has at least one.
     pub games: Vec<Tree>,
 }
 
 /// A game with its variations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// The root is first; children come after their parents. In a list of their own so that no depth is too deep.
+    /// The root is first; children come after their parents. A flat list, so that depth is unlimited.
     nodes: Vec<Node>,
 }
 
-/// A node: what was done or noted at one point of a game.
+/// A node: the properties of one point in a game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
-    /// In their order; no name twice.
+    /// In order; names are unique.
     pub properties: Vec<Property>,
-    /// Numbers of the nodes that may follow; the first is the main line.
+    /// Indices of the child nodes; the first is the main line.
     children: Vec<usize>,
 }
 
 /// A property with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property {
-    /// Capital letters.
+    /// Upper-case letters.
     pub name: String,
     /// At least one.
     pub values: Vec<Value>,
 }
 
-/// One value, and where it stands.
+/// A value, with its place in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// As in the file: backslashes still stand before what they protect.
+    /// As in the file, with backslash escapes.
     raw: String,
-    /// Line of the first character inside of the bracket, from 1; 0 where it was not read from a file.
+    /// Line of the first character inside the bracket, from 1; 0 if not read from a file.
     pub line: u32,
-    /// Its column in characters, from 1; 0 where it was not read from a file.
+    /// Column in characters, from 1; 0 if not read from a file.
     pub column: u32,
 }
 
 impl Value {
-    /// A value that says this text.
+    /// A value with this text, which is escaped.
     pub fn new(text: &str) -> Self {
         let mut raw = String::with_capacity(text.len());
         for c in text.chars() {
@@ -80,18 +80,18 @@ impl Value {
         Self { raw, line: 0, column: 0 }
     }
 
-    /// A value of two parts: `aa:cc`.
+    /// A composed value: `aa:cc`.
     fn pair(first: &str, second: &str) -> Self {
         let part = |text| Self::new(text).raw.replace(':', "\\:");
         Self { raw: format!("{}:{}", part(first), part(second)), line: 0, column: 0 }
     }
 
-    /// The text without its escapes. An escaped end of line is none; other white space is a space, but line ends stay.
+    /// The text without escapes. Escaped line ends are removed; other white space becomes a space, except line ends.
     pub fn text(&self) -> String {
         unescaped(&self.raw)
     }
 
-    /// Both parts of a value such as `aa:cc`, or of an application and its version.
+    /// Both parts of a composed value, such as `aa:cc`, or an application and its version.
     pub fn parts(&self) -> Option<(String, String)> {
         let mut escaped = false;
         let at = self.raw.char_indices().find(|&(_, c)| {
@@ -119,7 +119,7 @@ fn unescaped(raw: &str) -> String {
             c => (false, c),
         };
         let ends_line = matches!(c, '\n' | '\r');
-        // Two different characters may end one line.
+        // Two different characters can form one line end.
         if ends_line && rest.peek().is_some_and(|&next| matches!(next, '\n' | '\r') && next != c) {
             rest.next();
         }
@@ -133,8 +133,8 @@ fn unescaped(raw: &str) -> String {
     text
 }
 
-/// Different properties in one node: twice what `FF[4]` knows. Properties are looked up one by one, so that a node without a
-/// bound would be read in the square of its length.
+/// Maximum number of properties in a node: twice as many as `FF[4]` defines. Lookup is linear, so that an unlimited node
+/// would take quadratic time.
 const MOST_PROPERTIES: usize = 160;
 
 impl Node {
@@ -143,20 +143,20 @@ impl Node {
         self.values(name).first()
     }
 
-    /// All values of a property; none if the node has it not.
+    /// All values of a property; empty if the node does not have it.
     pub fn values(&self, name: &str) -> &[Value] {
         let found = self.properties.iter().find(|property| property.name == name);
         found.map_or(&[], |property| &property.values)
     }
 
-    /// The text of a property's first value, without space around it; `None` also where it is empty.
+    /// The trimmed text of a property's first value; `None` if missing or empty.
     pub fn text(&self, name: &str) -> Option<String> {
         let text = self.value(name)?.text();
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Gives a property these values, in place of what it had.
+    /// Sets the values of a property, replacing earlier ones.
     pub fn set(&mut self, name: &str, values: Vec<Value>) {
         match self.properties.iter_mut().find(|property| property.name == name) {
             Some(property) => property.values = values,
@@ -164,24 +164,24 @@ impl Node {
         }
     }
 
-    /// Gives a property this text.
+    /// Sets a property to this text.
     pub fn set_text(&mut self, name: &str, text: &str) {
         self.set(name, vec![Value::new(text)]);
     }
 
-    /// Time that a side has left after this node (`BL`, `WL`).
+    /// Remaining time of a side after this node (`BL`, `WL`).
     pub fn time_left(&self, side: Side) -> Option<Duration> {
         let name = if side == Side::First { "BL" } else { "WL" };
         seconds(&self.text(name)?)
     }
 
-    /// Moves that a side has still to make in its period of overtime (`OB`, `OW`).
+    /// Moves left to make in the present overtime period of a side (`OB`, `OW`).
     pub fn overtime_moves_left(&self, side: Side) -> Option<u32> {
         let name = if side == Side::First { "OB" } else { "OW" };
         self.text(name)?.parse().ok()
     }
 
-    /// Notes the time that a side has left after this node.
+    /// Sets the remaining time of a side after this node.
     pub fn set_time_left(&mut self, side: Side, left: Duration) {
         let name = if side == Side::First { "BL" } else { "WL" };
         self.set_text(name, &decimal(left));
@@ -205,40 +205,40 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// The node with which the game begins: what is said of the whole game.
+    /// The root, with the properties of the whole game.
     pub fn root(&self) -> &Node {
         &self.nodes[0]
     }
 
-    /// The root, to be changed.
+    /// The root, mutable.
     pub fn root_mut(&mut self) -> &mut Node {
         &mut self.nodes[0]
     }
 
-    /// How many nodes there are in all variations.
+    /// Number of nodes in all variations.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Never: there is always a root.
+    /// Always false: there is a root.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Numbers of the nodes that may follow this one, the main line first. The root is number 0.
+    /// Indices of the children of a node, main line first. The root has index 0.
     ///
     /// # Panics
-    /// When there is no node of this number.
+    /// If there is no node with this index.
     pub fn children(&self, node: usize) -> &[usize] {
         &self.nodes[node].children
     }
 
-    /// A node by its number; the root is number 0.
+    /// The node with this index; the root has index 0.
     pub fn node(&self, number: usize) -> Option<&Node> {
         self.nodes.get(number)
     }
 
-    /// The nodes of the main line, the root first.
+    /// The nodes of the main line, root first.
     pub fn main_line(&self) -> impl Iterator<Item = &Node> {
         let mut next = Some(0);
         std::iter::from_fn(move || {
@@ -248,15 +248,15 @@ impl Tree {
         })
     }
 
-    /// How many ways through the tree there are, the main line included.
+    /// Number of leaves, which is the number of variations including the main line.
     pub fn variations(&self) -> usize {
         self.nodes.iter().filter(|node| node.children.is_empty()).count()
     }
 
-    /// Adds a node that may follow this one, after those that are there, and gives its number.
+    /// Appends a child to a node, and returns its index.
     ///
     /// # Panics
-    /// When there is no node of this number.
+    /// If there is no node with this index.
     pub fn add(&mut self, parent: usize, node: Node) -> usize {
         let number = self.nodes.len();
         self.nodes.push(Node { children: Vec::new(), ..node });
@@ -264,13 +264,12 @@ impl Tree {
         number
     }
 
-    /// Which game, by `GM`; 1 (Go) where nothing is said. `None`: not a number.
+    /// The game number (`GM`); 1 (Go) by default. `None`: not a number.
     pub fn game_number(&self) -> Option<u32> {
         self.root().text("GM").map_or(Some(1), |text| text.parse().ok())
     }
 
-    /// How the game ended (`RE`), as the file says it: at the root, or at a later node of the main line, where some programs
-    /// write it.
+    /// The result (`RE`) as text: from the root, or from a later node of the main line, where some programs write it.
     pub fn result(&self) -> Option<String> {
         self.main_line().find_map(|node| node.text("RE"))
     }
@@ -281,7 +280,7 @@ impl Tree {
     }
 
     fn write(&self, text: &mut String) {
-        // What is open: a node to write, or a variation to end.
+        // Pending work: a node to write, or a variation to close.
         enum Open {
             Node(usize),
             Variation(usize),
@@ -331,12 +330,12 @@ impl Tree {
     }
 }
 
-/// Characters after which a line of moves ends, as the specification asks for short lines.
+/// Maximum line length of moves, because the specification asks for short lines.
 const LINE: usize = 78;
 
 impl Collection {
-    /// Reads a file. On an error everything before it is offered; a file whose only fault is an unknown encoding is read as
-    /// Latin-1 and offered whole.
+    /// Parses a file. On an error, returns everything before it; a file whose only error is an unknown encoding is read as
+    /// Latin-1 and returned whole.
     pub fn read(bytes: &[u8]) -> Result<Self, Box<Interrupted<Self>>> {
         let (text, unknown) = encoding::decode(bytes);
         let mut reader = Reader { rest: &text, line: 1, column: 1 };
@@ -352,7 +351,7 @@ impl Collection {
         }
     }
 
-    /// Writes the games one after another, in UTF-8 and declared so.
+    /// Writes the games, in UTF-8 with a declaration.
     pub fn write(&self) -> String {
         let mut text = String::new();
         for game in &self.games {
@@ -381,7 +380,7 @@ impl Collection {
     }
 }
 
-/// A file being read, and where.
+/// A file being parsed, with the present place.
 struct Reader<'a> {
     rest: &'a str,
     line: u32,
@@ -400,7 +399,7 @@ impl Reader<'_> {
     fn next(&mut self) -> Option<char> {
         let c = self.peek()?;
         self.rest = &self.rest[c.len_utf8()..];
-        // A carriage return alone ends a line too.
+        // A single carriage return ends a line too.
         if c == '\n' || (c == '\r' && !self.rest.starts_with('\n')) {
             self.line += 1;
             self.column = 1;
@@ -416,7 +415,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Goes to the next `(` that a `;` follows. False, and nothing is left: there is none.
+    /// Advances to the next `(` that is followed by `;`. False if there is none.
     fn find_game(&mut self) -> bool {
         while let Some(c) = self.peek() {
             if c == '(' && self.rest[1..].trim_start().starts_with(';') {
@@ -428,7 +427,7 @@ impl Reader<'_> {
     }
 
     fn tree(&mut self, tree: &mut Tree) -> Result<(), TextError> {
-        // For each variation that is open: the node that it branches off from.
+        // The branching node of each open variation.
         let mut open: Vec<Option<usize>> = Vec::new();
         let mut last = None;
         loop {
@@ -450,7 +449,7 @@ impl Reader<'_> {
                     if open.is_empty() {
                         return Ok(());
                     }
-                    // What follows a variation is another of the same node, or the end of the one around it.
+                    // After a variation comes a sibling, or the end of the surrounding one.
                     self.skip_space();
                     if !matches!(self.peek(), Some('(' | ')') | None) {
                         return Err(self.error("( or ) after a variation"));
@@ -480,7 +479,7 @@ impl Reader<'_> {
                 return Ok(());
             }
             let mut name = String::new();
-            // Digits are in names of FF[1] to FF[3] that some programs still write, but none begins with one.
+            // Property names of FF[1] to FF[3], which some programs still write, can contain digits, but not at the start.
             while let Some(c) = self.peek().filter(char::is_ascii_alphanumeric) {
                 self.next();
                 if c.is_ascii_uppercase() || (c.is_ascii_digit() && !name.is_empty()) {
@@ -531,7 +530,7 @@ impl Reader<'_> {
     }
 }
 
-/// The properties that every game's root begins with.
+/// The first properties of every root.
 fn begin(root: &mut Node, game: u32, size: u16) {
     root.set_text("GM", &game.to_string());
     root.set_text("FF", "4");
