@@ -1,4 +1,4 @@
-//! The board as the bot sees it: what every empty point is worth to both sides, kept up to date stone by stone.
+//! The bot's board: pattern codes of every empty point for both sides, updated incrementally.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,23 +9,23 @@ use super::shape::{Shape, ShapeTable, Threat};
 use super::{Gomoku, GomokuRule, GomokuSetup, Placement};
 use crate::{Game, Point, Reason, Side};
 
-/// A point as the bot counts them: `32 * (row + MARGIN) + column + MARGIN`. The margin keeps steps along any line inside the
-/// arrays, and 32 makes a step up a row a shift.
+/// A point in the bot's numbering: `32 * (row + MARGIN) + column + MARGIN`. The margin keeps steps along lines inside the
+/// arrays; the stride of 32 makes row arithmetic a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Square(pub(super) u16);
 
-/// Cells beyond the edge that a surrounding may reach: the larger radius of [`LineTable`].
+/// Cells beyond the edge that a neighbourhood can cover: the larger radius of [`LineTable`].
 const MARGIN: u16 = 5;
-/// The first row of a board in arrays of rows that have margins.
+/// Index of the board's first row in arrays that include margins.
 pub(super) const FIRST_ROW: usize = MARGIN as usize;
 const STRIDE: u16 = 32;
-/// Numbers that a [`Square`] may have.
+/// Upper bound (exclusive) of the numbers of [`Square`]s.
 pub(super) const SQUARES: usize = 1024;
-/// Steps of the four directions; along each the place in the line grows by one.
+/// Index steps of the four directions; along each, the place in the line grows by one.
 pub(super) const STEPS: [i16; 4] = [1, STRIDE as i16, STRIDE as i16 + 1, 1 - STRIDE as i16];
 
 impl Square {
-    /// The point of the game's board.
+    /// The point of this square.
     pub(super) const fn point(self) -> Point {
         Point::new(self.0 % STRIDE - MARGIN, self.0 / STRIDE - MARGIN)
     }
@@ -34,7 +34,7 @@ impl Square {
         Self((point.row + MARGIN) * STRIDE + point.column + MARGIN)
     }
 
-    /// The square of this column and row, margins counted.
+    /// The square at this column and row, including margins.
     pub(super) const fn at(x: u32, y: u32) -> Self {
         Self(y as u16 * STRIDE + x as u16)
     }
@@ -47,7 +47,7 @@ impl Square {
         (self.0 / STRIDE) as u32
     }
 
-    /// The line through this square in this direction, and the place in it.
+    /// Index of the line through this square in this direction, and the place in it.
     pub(super) const fn line(self, direction: usize) -> (usize, u32) {
         let (x, y) = (self.x(), self.y());
         match direction {
@@ -59,15 +59,15 @@ impl Square {
     }
 }
 
-/// The tables that all boards of one rule share.
+/// Lookup tables, shared by all boards of one rule.
 pub(super) struct Tables {
     lines: LineTable,
     shapes: ShapeTable,
 }
 
 impl Tables {
-    /// The tables of this rule, worked out once for the whole program: some milliseconds on a desktop, 0.6 MB for freestyle
-    /// and 1.6 MB for the others.
+    /// The tables of this rule, computed once per process: a few milliseconds on a desktop; 0.6 MB for freestyle, 1.6 MB for
+    /// the other rules.
     pub(super) fn shared(rule: GomokuRule) -> Arc<Self> {
         static FREESTYLE: OnceLock<Arc<Tables>> = OnceLock::new();
         static STANDARD: OnceLock<Arc<Tables>> = OnceLock::new();
@@ -80,8 +80,8 @@ impl Tables {
         Arc::clone(tables.get_or_init(|| Arc::new(Self::new(rule))))
     }
 
-    /// The patterns of Black and of White in the middle of a surrounding of so many cells on either side, with nothing but wall
-    /// beyond them.
+    /// The patterns of Black and of White at the centre of a neighbourhood of `radius` cells on either side, with walls
+    /// beyond.
     pub(super) fn patterns_of(&self, surrounding: u64, radius: u32) -> [Pattern; 2] {
         let middle = 16;
         let side = (1 << (2 * radius)) - 1;
@@ -102,7 +102,7 @@ impl Tables {
     }
 }
 
-/// What a stone changed, besides the codes that lie in `Board::saved` from `saved_from` on.
+/// Undo information of a stone, besides the codes in `Board::saved` from `saved_from` on.
 #[derive(Clone, Copy)]
 struct Frame {
     square: Square,
@@ -114,25 +114,25 @@ struct Frame {
     key: u64,
 }
 
-/// A position that stones are put on and taken off again, last in first out.
+/// A position on which stones are made and unmade in stack order.
 #[derive(Clone)]
 pub(super) struct Board {
     tables: Arc<Tables>,
     size: u16,
-    /// For each direction the lines of the board, two bits a cell. A line that cannot win by the rules is all wall, always.
+    /// The lines of each direction, two bits per cell. A line that cannot win by the rules consists of walls.
     lines: [[u64; 64]; 4],
     /// Pattern codes of each empty square: Black's four directions in the low half, White's in the high half. Those of an
-    /// occupied square are as they were when it was taken.
+    /// occupied square are from the time before its stone.
     codes: Vec<u32>,
-    /// One bit a square, row by row.
+    /// Bitboard of occupied squares, by row.
     occupied: [u32; STRIDE as usize],
-    /// The same for each side's stones.
+    /// Bitboards of each side's stones, by row.
     stones: [[u32; STRIDE as usize]; 2],
-    /// Sum of [`Shape::value`] over the empty squares.
+    /// Sum of [`Shape::value`] over the empty squares, by side.
     value: [i32; 2],
-    /// Empty squares by their threat. Those without one are not counted right and not asked for.
+    /// Number of empty squares by threat and side. The count of [`Threat::None`] is invalid.
     count: [[u8; Threat::COUNT]; 2],
-    /// The square that last became a five for each side; it may be occupied by now.
+    /// For each side the square that became a five last; may be occupied.
     last_five: [Square; 2],
     /// Whether the last stone made five.
     five_made: bool,
@@ -147,7 +147,7 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// The board of a game's position. The tables must be of the game's rule.
+    /// The board of a position. The tables must be of the game's rule.
     pub(super) fn new(game: &Gomoku, tables: Arc<Tables>) -> Self {
         let setup = game.setup();
         let size = u16::from(setup.size);
@@ -186,7 +186,7 @@ impl Board {
         board
     }
 
-    /// Works out the codes of a square from its lines.
+    /// Computes the codes of a square from its lines.
     fn begin(&mut self, square: Square) {
         let mut codes = 0_u32;
         for direction in 0..4 {
@@ -202,7 +202,7 @@ impl Board {
         }
     }
 
-    /// Puts a stone of the side to move on an empty square.
+    /// Places a stone of the side to move on an empty square.
     pub(super) fn make(&mut self, square: Square) {
         debug_assert!(self.is_empty(square));
         let side = self.turn;
@@ -239,13 +239,13 @@ impl Board {
         self.turn = side.other();
     }
 
-    /// [`Self::key`] after a stone of the side to move.
+    /// [`Self::key`] after a stone of the side to move on this square.
     pub(super) fn key_after(&self, square: Square) -> u64 {
         let point = square.point();
         self.key ^ stone_key(point.column, point.row, self.turn) ^ super::rules::TURN_KEY
     }
 
-    /// Brings the codes of the empty squares on one side of a new stone up to date.
+    /// Updates the codes of the empty squares on one side of a new stone.
     #[inline]
     fn look_along(&mut self, line: u64, place: u32, direction: usize, square: Square, step: i16, sign: i16) {
         let mut seen = 0;
@@ -256,7 +256,7 @@ impl Board {
                 let both = self.tables.lines.at(line, place);
                 self.update(Square(square.0.wrapping_add_signed(step * sign * distance)), direction, both);
             } else {
-                // Behind a stone of each side, or the edge, nothing feels the new stone any more.
+                // Beyond a stone of each side, or the edge, the new stone has no effect.
                 seen |= cell;
                 if seen == WALL {
                     break;
@@ -291,14 +291,14 @@ impl Board {
         }
     }
 
-    /// A board has up to 400 squares without a threat: that count wraps, and nobody asks for it.
+    /// The count of squares without a threat (up to 400) overflows, and is never read.
     #[inline]
     fn add_to_count(&mut self, side: Side, threat: Threat, change: i8) {
         let count = &mut self.count[side.index()][threat as usize];
         *count = count.wrapping_add_signed(change);
     }
 
-    /// Takes the last stone off.
+    /// Removes the last stone.
     pub(super) fn unmake(&mut self) {
         let frame = self.frames.pop().expect("unmake follows make");
         self.turn = self.turn.other();
@@ -322,18 +322,18 @@ impl Board {
         self.key = frame.key;
     }
 
-    /// Leaves the turn to the other side, as no rule allows: for asking what it threatens. Undone by doing it again.
+    /// Makes a null move, which no rule allows, to find threats; a second call undoes it.
     pub(super) fn pass(&mut self) {
         self.turn = self.turn.other();
         self.key ^= super::rules::TURN_KEY;
     }
 
-    /// Whose turn it is.
+    /// The side to move.
     pub(super) const fn turn(&self) -> Side {
         self.turn
     }
 
-    /// The game's key of this position.
+    /// Zobrist key of the position, as in [`Gomoku`].
     pub(super) const fn key(&self) -> u64 {
         self.key
     }
@@ -343,41 +343,41 @@ impl Board {
         self.five_made
     }
 
-    /// Empty squares left.
+    /// Number of empty squares.
     pub(super) const fn empty(&self) -> u32 {
         self.empty
     }
 
-    /// Whether nothing stands there. The square must be on the board.
+    /// Whether a square, which must be on the board, is empty.
     pub(super) const fn is_empty(&self, square: Square) -> bool {
         self.occupied[square.y() as usize] >> square.x() & 1 == 0
     }
 
-    /// What an empty square is worth to a side.
+    /// The evaluation of an empty square for a side.
     #[inline]
     pub(super) fn shape(&self, square: Square, side: Side) -> Shape {
         self.tables.shapes.at((self.codes[usize::from(square.0)] >> (16 * side.index())) as u16)
     }
 
-    /// What a stone of a side would threaten on this empty square.
+    /// The threat that a stone of a side on this empty square makes.
     #[inline]
     pub(super) fn threat(&self, square: Square, side: Side) -> Threat {
         self.shape(square, side).threat
     }
 
-    /// What the four lines through an empty square become when a side takes it.
+    /// The patterns of the four lines through an empty square after a stone of a side on it.
     pub(super) fn patterns(&self, square: Square, side: Side) -> [Pattern; 4] {
         let codes = self.codes[usize::from(square.0)] >> (16 * side.index());
         [0, 4, 8, 12].map(|shift| Pattern::ALL[(codes >> shift & 15) as usize])
     }
 
-    /// How many squares threaten exactly this for a side. Not for [`Threat::None`].
+    /// Number of squares with exactly this threat for a side. Not for [`Threat::None`].
     #[inline]
     pub(super) fn count(&self, side: Side, threat: Threat) -> u32 {
         u32::from(self.count[side.index()][threat as usize])
     }
 
-    /// A square where a stone of the side threatens two fives at once and is allowed.
+    /// A square where a stone of the side, which must be allowed, makes two fours or an open four.
     pub(super) fn two_fours(&self, side: Side) -> Option<Square> {
         if self.count(side, Threat::TwoFours) == 0 {
             return None;
@@ -385,20 +385,20 @@ impl Board {
         self.near().find(|&square| self.makes_two_fours(square, side))
     }
 
-    /// Whether a stone of the side threatens two fives at once on this empty square, and is allowed.
+    /// Whether a stone of the side on this empty square makes two fours or an open four, and is allowed.
     #[inline]
     pub(super) fn makes_two_fours(&self, square: Square, side: Side) -> bool {
         self.threat(square, side) == Threat::TwoFours && !self.forbids(side, square)
     }
 
-    /// Whether a side has a square of [`Self::two_fours`].
+    /// Whether [`Self::two_fours`] finds a square for this side.
     #[inline]
     pub(super) fn has_two_fours(&self, side: Side) -> bool {
         self.count(side, Threat::TwoFours) > 0
             && (!self.has_forbidden_points(side) || self.two_fours(side).is_some())
     }
 
-    /// How many squares make a four (or more) for a side.
+    /// Number of squares where a stone of the side makes a four or more.
     pub(super) fn fours(&self, side: Side) -> u32 {
         [Threat::Four, Threat::FourAndMore, Threat::FourThree, Threat::TwoFours, Threat::Five]
             .into_iter()
@@ -406,7 +406,7 @@ impl Board {
             .sum()
     }
 
-    /// A square that makes five for a side, which must have one.
+    /// A square that makes five for a side; there must be one.
     pub(super) fn five(&self, side: Side) -> Square {
         let last = self.last_five[side.index()];
         if last.0 != 0 && self.is_empty(last) && self.threat(last, side) == Threat::Five {
@@ -417,13 +417,13 @@ impl Board {
             .expect("the caller has counted a five")
     }
 
-    /// Sum over the empty squares of what they are worth to the side.
+    /// Sum of the evaluations of all empty squares for the side.
     pub(super) const fn value(&self, side: Side) -> i32 {
         self.value[side.index()]
     }
 
-    /// The empty squares within two columns and two rows of any stone, row by row. Every square that makes a four, a
-    /// straight four or a five for anyone is among them.
+    /// The empty squares within two columns and two rows of a stone, row by row. They include all squares that make a four,
+    /// an open four or a five for either side.
     pub(super) fn near(&self) -> impl Iterator<Item = Square> + use<'_> {
         let board = ((1_u32 << self.size) - 1) << MARGIN;
         let rows = usize::from(MARGIN)..usize::from(MARGIN + self.size);
@@ -442,23 +442,23 @@ impl Board {
         })
     }
 
-    /// The rule of the game.
+    /// The rule.
     pub(super) const fn rule(&self) -> GomokuRule {
         self.rule
     }
 
-    /// Whether points may be forbidden to this side.
+    /// Whether this side can have forbidden points.
     pub(super) fn has_forbidden_points(&self, side: Side) -> bool {
         matches!(self.rule, GomokuRule::Renju) && matches!(side, Side::First)
     }
 
-    /// Whether a stone of the side to move on this empty square would lose by renju's rules. A glance at the patterns spares
-    /// most squares the exact question.
+    /// Whether a stone of the side to move on this empty square loses by renju's rules. A quick look at the patterns
+    /// excludes most squares.
     pub(super) fn is_forbidden(&self, square: Square) -> bool {
         self.forbids(self.turn, square)
     }
 
-    /// The same for either side, whoever is to move.
+    /// As [`Self::is_forbidden`], for either side.
     fn forbids(&self, side: Side, square: Square) -> bool {
         if !self.has_forbidden_points(side) {
             return false;
@@ -483,7 +483,7 @@ impl Board {
         trial.fault((point.column.into(), point.row.into())).is_some()
     }
 
-    /// The stone on an occupied square; lines that count for nothing know none.
+    /// The stone on an occupied square. Lines that consist of walls are of no use here.
     fn stone(&self, square: Square) -> Option<Side> {
         (0..4).find_map(|direction| {
             let (line, place) = square.line(direction);
@@ -495,7 +495,7 @@ impl Board {
         })
     }
 
-    /// Whether five black stones or more would stand side by side with one on this square along any line.
+    /// Whether five or more black stones adjoin this square along a line, so that a black stone here could make an overline.
     fn may_overline(&self, square: Square) -> bool {
         (0..4).any(|direction| {
             let (line, place) = square.line(direction);
@@ -507,7 +507,7 @@ impl Board {
         })
     }
 
-    /// The stones of each side: rows of one bit a square, margins counted.
+    /// Bitboards of each side's stones, by row, including margins.
     pub(super) const fn stones(&self) -> &[[u32; STRIDE as usize]; 2] {
         &self.stones
     }
@@ -518,12 +518,12 @@ impl Board {
         x >= MARGIN && x < end && y >= MARGIN && y < end
     }
 
-    /// Every square of the board, row by row.
+    /// All squares of the board, row by row.
     pub(super) fn every_square(&self) -> impl Iterator<Item = Square> + use<> {
         crate::game::points(self.size, self.size).map(Square::of)
     }
 
-    /// The lines of this board without its stones.
+    /// The lines of this board without stones.
     pub(super) fn empty_lines(&self) -> [[u64; 64]; 4] {
         let mut lines = self.lines;
         for square in self.every_square().filter(|&square| !self.is_empty(square)) {
@@ -537,12 +537,12 @@ impl Board {
         lines
     }
 
-    /// Every empty square, row by row.
+    /// All empty squares, row by row.
     pub(super) fn all_empty(&self) -> impl Iterator<Item = Square> + use<'_> {
         crate::game::points(self.size, self.size).map(Square::of).filter(|&square| self.is_empty(square))
     }
 
-    /// The middle of the board.
+    /// The centre of the board.
     pub(super) const fn centre(&self) -> Square {
         Square::of(Point::new(self.size / 2, self.size / 2))
     }
@@ -590,7 +590,7 @@ mod tests {
         setups
     }
 
-    /// What the board knows, apart from how it came to know it.
+    /// The state of the board that does not depend on the order of moves.
     fn knowledge(board: &Board) -> impl PartialEq + std::fmt::Debug + use<> {
         let codes: Vec<_> =
             board.all_empty().map(|square| (square, board.codes[usize::from(square.0)])).collect();

@@ -1,8 +1,7 @@
-//! Openings that were worked out beforehand: with them the first moves take no time, rest on more than a move's time allows, and
-//! differ from game to game.
+//! The opening book: precomputed moves, which take no time, are based on longer searches, and vary from game to game.
 //!
-//! `qiyou-engine book` makes them. A book is of one rule, on the board of 15 with everything else as usual. What turning and
-//! mirroring the board make of a position is the same position. The file, all numbers little-endian:
+//! `qiyou-engine book` makes the books. A book is for one rule, on the board of 15 with default options. Positions that are
+//! equal by rotation or reflection share an entry. File format, with little-endian numbers:
 //!
 //! ```text
 //! file  = "QYGBOOK1" { entry }                    entries by key, those of one position the best first
@@ -17,7 +16,7 @@ use crate::game::points;
 use crate::point::way_back;
 use crate::{Game as _, Point, Side};
 
-/// What to play in positions of few stones.
+/// Moves for positions with few stones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Book {
     entries: Vec<Entry>,
@@ -30,16 +29,16 @@ struct Entry {
     value: i16,
 }
 
-/// What the file begins with.
+/// Magic bytes of the file.
 const MAGIC: &[u8; 8] = b"QYGBOOK1";
-/// Bytes of an entry.
+/// Size of an entry in bytes.
 const ENTRY: usize = 12;
 /// Points on a side.
 const SIZE: u16 = 15;
 const BOARD: [u16; 2] = [SIZE; 2];
 
 impl Book {
-    /// The book of a game's rule, if there is one and the setup is what it was made for.
+    /// The book for a setup; `None` if there is none for it.
     pub fn shared(setup: &GomokuSetup) -> Option<&'static Self> {
         static SHARED: [OnceLock<Option<Book>>; 3] = [const { OnceLock::new() }; 3];
         if !is_usual(setup) {
@@ -53,7 +52,7 @@ impl Book {
         once.get_or_init(|| Self::read(bytes)).as_ref()
     }
 
-    /// A book of these positions, each with its moves and what they are worth to the side to move, in points.
+    /// A book of these positions with their moves, each with its value in points for the side to move.
     pub fn of<'a>(positions: impl IntoIterator<Item = (&'a Gomoku, Vec<(Point, i16)>)>) -> Self {
         let mut entries = Vec::new();
         for (game, moves) in positions {
@@ -67,7 +66,7 @@ impl Book {
         Self { entries }
     }
 
-    /// `None` when the bytes are no book.
+    /// Parses a file; `None` if it is invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let body = bytes.strip_prefix(MAGIC)?;
         let chunks = body.chunks_exact(ENTRY);
@@ -88,7 +87,7 @@ impl Book {
         (ordered && entries.iter().all(|entry| entry.place < SIZE * SIZE)).then_some(Self { entries })
     }
 
-    /// The bytes of the file.
+    /// The content of the file.
     pub fn write(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         for Entry { key, place, value } in &self.entries {
@@ -99,8 +98,8 @@ impl Book {
         bytes
     }
 
-    /// What it says of a position: points to play and what they are worth to the side to move, the best first. Nothing where it
-    /// knows nothing.
+    /// The moves for a position with their values for the side to move, best first; empty if the position is not in the
+    /// book.
     pub fn moves(&self, game: &Gomoku) -> Vec<(Point, i16)> {
         if !is_usual(game.setup()) || game.is_opening() {
             return Vec::new();
@@ -114,19 +113,19 @@ impl Book {
                 let point = Point::new(entry.place % SIZE, entry.place / SIZE);
                 (point.turned(way_back(way), BOARD), entry.value)
             })
-            // Another position could have the same key.
+            // Guards against hash collisions.
             .filter(|&(point, _)| game.at(point.column.into(), point.row.into()).is_none())
             .collect()
     }
 }
 
-/// Whether a book can be of these rules. How the first stones were put does not matter once they are there.
+/// Whether a book can exist for these options. The opening rule does not matter once its stones are placed.
 fn is_usual(setup: &GomokuSetup) -> bool {
     let usual = GomokuSetup { rule: setup.rule, opening: setup.opening, ..GomokuSetup::default() };
     *setup == usual && u16::from(usual.size) == SIZE
 }
 
-/// A key that all turns of a position have in common, and the way to turn this one by which it gets it. Only of boards with [`SIZE`] points
+/// The minimal key among the symmetries of a position, and the symmetry that yields it. Only for boards with [`SIZE`] points
 /// on a side.
 fn canonical(game: &Gomoku) -> (u64, u8) {
     let next = if game.next_color() == Side::Second { TURN_KEY } else { 0 };
@@ -142,8 +141,7 @@ fn canonical(game: &Gomoku) -> (u64, u8) {
 }
 
 impl Gomoku {
-    /// A number that a position and all that turning and mirroring the board make of it have in common, and hardly any other.
-    /// `None` on boards that no book is of.
+    /// A hash that is equal for all symmetries of a position. `None` on boards without a book.
     pub fn book_key(&self) -> Option<u64> {
         is_usual(self.setup()).then(|| canonical(self).0)
     }
@@ -158,7 +156,7 @@ mod tests {
     use crate::gomoku::{GomokuBot, GomokuOpening};
     use crate::{Action, AnyGame, Bot as _, Level, Limits, Rng};
 
-    /// Stones anywhere near the middle.
+    /// Random stones near the centre.
     fn drawn(rng: &mut Rng, stones: u32) -> Vec<Point> {
         let mut points = Vec::new();
         while points.len() < stones as usize {
@@ -190,7 +188,7 @@ mod tests {
                 let game = played(&turned, GomokuOpening::Free);
                 let found = book.moves(&game);
                 assert_eq!(found.len(), 1);
-                // Where the stones lie alike both ways the move may too.
+                // A symmetric position can have symmetric moves.
                 let key =
                     |answer| played(&[turned.clone(), vec![answer]].concat(), GomokuOpening::Free).book_key();
                 assert_eq!(

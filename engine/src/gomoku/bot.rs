@@ -1,4 +1,4 @@
-//! The gomoku player and what its levels mean.
+//! The gomoku bot and its levels.
 
 use super::board::{Board, Square, Tables};
 use super::book::Book;
@@ -11,46 +11,46 @@ use crate::numbers::{self, Number, NumberError, Place, Visit};
 use crate::search::{AlphaBeta, AlphaBetaGame, Clock, Finding, Options, Value};
 use crate::{Action, AnyGame, Bot, Choice, Game, Level, Limits, Point, Report, Rng, Score};
 
-/// A gomoku player. It holds hardly any memory before its first search, and at low levels ever.
+/// The gomoku bot. It allocates its tables at the first search.
 pub struct GomokuBot {
     strength: Strength,
     table_bytes: usize,
     seed: u64,
     search: AlphaBeta<Position>,
-    /// Lives in the position while a search runs.
+    /// Moved into the position during a search.
     solver: Solver,
-    /// Percent of what the network says that counts.
+    /// Percentage of the network's output that is used.
     net: i32,
 }
 
-/// What a level may use, beside the caller's limits.
+/// Limits of a level, in addition to the caller's.
 #[derive(Clone, Copy)]
 struct Strength {
-    /// Plies of full search.
+    /// Full plies.
     depth: u32,
-    /// Positions visited.
+    /// Nodes.
     nodes: u64,
-    /// How far off each judgement may be.
+    /// Maximum noise of a static evaluation.
     noise: i32,
-    /// Own moves of a win by fours that it sees from afar.
+    /// Maximum own moves of a win by fours (VCF) that the level finds.
     fours: u32,
-    /// Positions for a look for a win by threes.
+    /// Nodes for the search of a win by threes (VCT).
     threes: u32,
-    /// Percent of what the network says that counts.
+    /// Percentage of the network's output that is used.
     net: i32,
     table_bytes: usize,
 }
 
 const MB: usize = 1 << 20;
 const NO_LIMIT: u32 = u32::MAX;
-/// Last stones of an opening that are tried, and positions for each: 60 ms on an old handheld. Levels with fewer positions than
-/// that put any stone.
+/// Swap2: number of candidates for the last opening stone, and nodes for each: 60 ms on an old handheld. Levels with fewer
+/// nodes place a random stone.
 const BALANCING_TRIED: usize = 12;
 const BALANCING_NODES: u64 = 4_000;
-/// Room for every position that a search with a limit can visit, and some to spare.
+/// Bytes of table per node of a limited search, with some reserve.
 const BYTES_PER_NODE: usize = 32;
 
-/// Levels 2 to 10. Level 1 is the greedy table. The steps were set by matches of neighbours; see EXPERIMENTS.md.
+/// Levels 2 to 10. Level 1 is the greedy table. Calibrated by matches between adjacent levels; see EXPERIMENTS.md.
 const STRENGTHS: [Strength; 9] = [
     Strength { depth: 1, nodes: 500, noise: 120, fours: 1, threes: 0, net: 0, table_bytes: MB / 4 },
     Strength { depth: 2, nodes: 1_000, noise: 50, fours: 2, threes: 0, net: 0, table_bytes: MB / 4 },
@@ -93,12 +93,12 @@ impl GomokuBot {
         (strength.nodes != u64::MAX).then_some(strength.depth)
     }
 
-    /// A player of this strength; the seed breaks ties and colours its errors.
+    /// A bot of this level; the seed breaks ties and determines its noise.
     pub fn new(level: Level, seed: u64) -> Self {
         Self::with_table(level, seed, None)
     }
 
-    /// A player whose table of positions takes this many bytes instead of what the level would choose (32 MB at most).
+    /// A bot with a transposition table of this many bytes instead of the level's default (at most 32 MB).
     pub fn with_table(level: Level, seed: u64, table_bytes: Option<usize>) -> Self {
         let strength = Self::strength(level);
         let options = Options { noise: strength.noise, seed, ..Options::default() };
@@ -113,7 +113,7 @@ impl GomokuBot {
         }
     }
 
-    /// Works out now what the first decision by this rule would otherwise have to wait for.
+    /// Computes the tables of this rule now, instead of at the first decision.
     pub fn prepare(&mut self, rule: GomokuRule) {
         if self.strength.depth > 0 {
             Tables::shared(rule);
@@ -121,8 +121,8 @@ impl GomokuBot {
         }
     }
 
-    /// What a bot does in swap2 before it is a matter of playing on: stones around the middle as the seed says, the last one
-    /// where neither side gets ahead by it, and at level 1 any choice.
+    /// A decision during swap2: stones near the centre by the seed, where the last one leaves the sides balanced; at level 1
+    /// any choice.
     fn opening(&self, game: &Gomoku) -> Option<Action> {
         let mut rng = Rng::new(self.seed ^ game.key());
         if !game.choices().is_empty() && self.strength.depth == 0 {
@@ -131,7 +131,7 @@ impl GomokuBot {
         if !game.is_opening() {
             return None;
         }
-        // A ring that leaves neither side a win at once: three stones beside each other would.
+        // On a ring around the centre, so that neither side gets an immediate win from adjacent stones.
         let middle = i32::from(game.setup().size / 2);
         let reach = middle.min(4) as u32;
         let mut coordinate = || (middle + rng.below(2 * reach + 1) as i32 - reach as i32) as u16;
@@ -142,7 +142,7 @@ impl GomokuBot {
         if self.strength.nodes < BALANCING_NODES {
             return Some(first);
         }
-        // The other player has the choice of colours after the last of these stones: it is to leave neither ahead.
+        // The opponent chooses colours after the last of these stones, so that the position should be balanced.
         let lead = |action: Action| {
             let mut after = game.clone();
             after.play(after.legal_move(action).ok()?);
@@ -152,7 +152,7 @@ impl GomokuBot {
         stones.min_by_key(|&action| lead(action)).or(Some(first))
     }
 
-    /// How far either side is ahead, by a short search of its own.
+    /// Absolute score by a short search.
     fn lead(&self, game: &Gomoku) -> i32 {
         let stop = std::sync::atomic::AtomicBool::new(false);
         let elapsed = || std::time::Duration::ZERO;
@@ -165,7 +165,7 @@ impl GomokuBot {
         found.map_or(Value::INFINITE, |found| found.value.abs())
     }
 
-    /// A choice without the book.
+    /// A decision without the book.
     fn find(
         &mut self,
         game: &Gomoku,
@@ -187,7 +187,7 @@ impl GomokuBot {
         self.look_ahead(game, limits, report)
     }
 
-    /// What looking ahead says, within the limits and those of the level.
+    /// The result of a search within the limits of caller and level.
     fn look_ahead(
         &mut self,
         game: &Gomoku,
@@ -195,7 +195,7 @@ impl GomokuBot {
         report: &mut dyn FnMut(&Report),
     ) -> Option<Report> {
         if limits.time.is_none() {
-            // Without a clock the answer depends on the arguments only, not on what was asked before.
+            // Without a time limit the tables are cleared, so that the result depends only on the arguments.
             let enough =
                 limits.nodes.map_or(usize::MAX, |nodes| (nodes as usize).saturating_mul(BYTES_PER_NODE));
             self.search.forget(self.table_bytes.min(enough).max(MB / 16));
@@ -216,7 +216,7 @@ impl GomokuBot {
         let found = if choices.is_empty() {
             self.think(&mut position, &mut clock, report)
         } else {
-            // Judged without telling: what is told is the choice.
+            // Without reports, because only the choice is reported.
             let judged = self.think(&mut position, &mut clock, &mut |_| {});
             judged.map(|judged| {
                 let choice = preferred(&choices, judged.score);
@@ -229,9 +229,9 @@ impl GomokuBot {
         found
     }
 
-    /// A move of the book of openings, at the strongest level: the best, or one as good, as the seed says.
+    /// A book move, at the highest level: the best one or an equally good one, chosen by the seed.
     fn recall(&self, game: &Gomoku) -> Option<Report> {
-        /// Points that a move may be worse: less than the searches behind the book differ by.
+        /// Maximum loss in points of an equally good book move: less than the error of the book's searches.
         const AS_GOOD: i16 = 10;
         if self.strength.nodes < u64::MAX || game.outcome().is_some() {
             return None;
@@ -256,9 +256,9 @@ impl GomokuBot {
     ) -> Option<Report> {
         let strength = self.strength;
         let board = &mut position.board;
-        // A sixth of a second at most on an old handheld: a win by fours is worth the wait even when time is short.
+        // Limit of a VCF search: a sixth of a second on an old handheld; a proven win is worth it even in time trouble.
         const FOURS_NODES: u32 = 50_000;
-        /// Percent of the limits: what is found is a win for certain, but mostly there is none.
+        /// Percentage of the limits for the VCT search: a result is a proven win, but usually there is none.
         const THREES_SHARE: u32 = 3;
         let solver = &mut position.solver;
         let mut win = solver.shortest_fours(board, strength.fours, FOURS_NODES, clock);
@@ -304,9 +304,9 @@ impl GomokuBot {
     }
 }
 
-/// The colour that a judgement of White's, whose stone is next, speaks for; two more stones where it speaks for none.
+/// The colour to choose by a score for White, whose stone is next; two more stones if the score is balanced.
 fn preferred(choices: &[Choice], score: Score) -> Choice {
-    /// A fifth of what makes a win e times as likely as a loss.
+    /// A fifth of the score that multiplies the odds of winning by e.
     const EVEN: i32 = 80;
     match score {
         Score::Points(points) | Score::Chance { points, .. }
@@ -320,7 +320,7 @@ fn preferred(choices: &[Choice], score: Score) -> Choice {
     }
 }
 
-/// A stone for a side that is forbidden to stop what threatens it: one that is no fault, if there is any.
+/// A legal stone for a side whose defences are all forbidden points, if there is one.
 fn last_resort(board: &Board) -> Option<Square> {
     let (us, them) = (board.turn(), board.turn().other());
     let rank = |&square: &Square| {
@@ -330,11 +330,11 @@ fn last_resort(board: &Board) -> Option<Square> {
     allowed.max_by_key(rank).or_else(|| board.all_empty().next())
 }
 
-/// Own moves of a win by fours, the five included, that a lost side makes its opponent look beyond: 11 plies.
+/// Number of own moves, the five included, of the VCFs that a lost side avoids: 11 plies.
 const LOST_FOURS: u32 = 6;
 
-/// Every move loses: one that does not lose to fours alone asks more of the opponent than the one that lasts longest on
-/// paper. `None` when the choice already is such a move, or there is none.
+/// In a lost position, a move that does not lose to a VCF is harder for the opponent than the one that lasts longest. `None`
+/// if the choice is such a move, or there is none.
 fn hardest_to_win(position: &mut Position, choice: Square, clock: &mut Clock<'_>) -> Option<Square> {
     const NODES: u32 = 5_000;
     let Position { board, solver, .. } = position;
@@ -346,7 +346,7 @@ fn hardest_to_win(position: &mut Position, choice: Square, clock: &mut Clock<'_>
         board.make(square);
         let loses = solver.shortest_fours(board, LOST_FOURS, NODES, clock).is_some();
         board.unmake();
-        // Without time to look there is no reason to change one's mind.
+        // Out of time: the choice is kept.
         loses || clock.is_over()
     };
     if !loses_to_fours(choice) {
@@ -359,7 +359,7 @@ fn actions(line: &[Square]) -> Vec<Action> {
     line.iter().map(|square| Action::Place(square.point())).collect()
 }
 
-/// As much of a forced win as can be shown: the first move, and what follows while the answers are the only ones.
+/// The forced part of a winning variation: the first move, and continuations as long as the replies are unique.
 fn winning_line(position: &mut Position, first: Square, clock: &mut Clock<'_>) -> Vec<Square> {
     const NODES: u32 = 2_000;
     let Position { board, solver, .. } = position;
@@ -386,7 +386,7 @@ fn winning_line(position: &mut Position, first: Square, clock: &mut Clock<'_>) -
     line
 }
 
-/// The numbers that are not the search's.
+/// The parameters that do not belong to the search.
 fn each_own(net: &mut i32, visit: Visit<'_>) {
     visit("net", (0.0, 200.0), Place::Whole(net));
 }
@@ -448,7 +448,7 @@ impl Bot for GomokuBot {
     }
 
     fn set_threads(&mut self, threads: usize) {
-        // More threads would make a level stronger than it says.
+        // More threads would make a node-limited level stronger.
         if self.strength.nodes == u64::MAX {
             self.search.set_threads(threads);
         }

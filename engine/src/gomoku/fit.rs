@@ -1,7 +1,7 @@
-//! Where the numbers of the evaluation come from: a logistic regression of game results on what the evaluation counts.
+//! Fit of the evaluation: logistic regression of game results on evaluation terms.
 //!
-//! `qiyou-engine fit` runs this over games that `qiyou-engine levels --print` has written, and prints the constants that
-//! stand in `shape` and `position`.
+//! `qiyou-engine fit` runs this on games that `qiyou-engine levels --print` has written, and prints the constants of `shape`
+//! and `position`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -17,29 +17,29 @@ use super::{Gomoku, Placement};
 use crate::search::{AlphaBetaGame, Clock};
 use crate::{Game, Limits, Side};
 
-/// A finished game: the moves, how many of them were the opening, and who won.
+/// A finished game with its opening length and result.
 pub struct Record {
     /// From the empty board.
     pub moves: Vec<Placement>,
-    /// Moves at the start that nobody chose.
+    /// Number of opening moves that no bot has chosen.
     pub opening: usize,
-    /// `None`: a draw.
+    /// `None` for a draw.
     pub winner: Option<Side>,
 }
 
-/// Points of judgement that make a win e times as likely as a loss. It sets the unit of all scores.
+/// The score that multiplies the odds of winning by e; it defines the unit of scores.
 const POINTS_PER_E: f64 = 400.0;
 
-/// Pattern counts, threat counts, threats there at all (own, theirs), and the move itself.
+/// Pattern counts, threat counts, presence of threats (own, opponent's), and the side to move.
 const FEATURES: usize = Pattern::COUNT + Threat::COUNT + 2 * THREATS.len() + 1;
 
 struct Sample {
     features: [f32; FEATURES],
-    /// 1: the side to move won.
+    /// 1 if the side to move won.
     result: f32,
 }
 
-/// Fits the evaluation to games of one setup (that of `start`), and says the constants and how well they do.
+/// Fits the evaluation to games with the setup of `start`; returns the constants and the loss as text.
 pub fn fit(start: &Gomoku, records: &[Record]) -> String {
     let tables = Tables::shared(start.setup().rule);
     let mut solver = Solver::new();
@@ -47,7 +47,7 @@ pub fn fit(start: &Gomoku, records: &[Record]) -> String {
     for record in records {
         solver = samples_of(start, record, &tables, solver, &mut samples);
     }
-    // Every tenth sample is only looked at, to see what the fit is worth on games it does not know.
+    // Every tenth sample is held out for validation.
     let cut = samples.len() * 9 / 10;
     let (train, test) = samples.split_at(cut);
     let weights = descend(train);
@@ -94,7 +94,7 @@ fn samples_of(
     let mut clock = Clock::new(&limits);
     let mut position = Position::new(Board::new(start, Arc::clone(tables)), solver);
     for (ply, &mv) in record.moves.iter().enumerate() {
-        // The search judges only where nothing is certain, no five is to be stopped and no win by fours is there.
+        // The search evaluates only positions without a certain result, without a five to stop and without a VCF.
         if ply >= record.opening
             && position.verdict().is_none()
             && position.board.count(position.turn().other(), Threat::Five) == 0
@@ -123,7 +123,7 @@ fn features(board: &Board) -> [f32; FEATURES] {
             features[Pattern::COUNT + board.threat(square, side) as usize] += sign;
         }
     }
-    // What is nothing is worth nothing, so that an empty board is.
+    // An empty pattern is fixed at 0, so that the empty board is balanced.
     features[Pattern::Nothing as usize] = 0.0;
     features[Pattern::COUNT + Threat::None as usize] = 0.0;
     let flags = Pattern::COUNT + Threat::COUNT;
@@ -152,7 +152,7 @@ fn loss(samples: &[Sample], weights: &[f64; FEATURES]) -> f64 {
     total / samples.len().max(1) as f64
 }
 
-/// The constants as they are, in the order of the features.
+/// The present constants, in the order of the features.
 fn current() -> [f64; FEATURES] {
     let threats = THREATS.iter().map(|&(_, own, _)| own).chain(THREATS.iter().map(|&(.., theirs)| theirs));
     let all = VALUE.into_iter().chain(VALUE_OF_THREAT).map(i32::from).chain(threats).chain([TEMPO]);
@@ -163,11 +163,11 @@ fn current() -> [f64; FEATURES] {
     weights
 }
 
-/// Adam (Kingma and Ba 2015) with its usual constants, over all samples at once.
+/// Adam (Kingma and Ba 2015) with its default constants, in full batches.
 fn descend(samples: &[Sample]) -> [f64; FEATURES] {
     const STEPS: i32 = 1_500;
     const RATE: f64 = 0.004;
-    /// Pull towards the constants as they are, for what the games say little about: as strong as 2 % of the samples.
+    /// Strength of the L2 prior towards the present constants, relative to the samples: 2 %.
     const PULL: f64 = 0.02;
     let before = current();
     let (mut weights, mut mean, mut spread) = (before, [0.0; FEATURES], [0.0; FEATURES]);

@@ -1,63 +1,63 @@
-//! Wins by force: every move of the attacker is a four (VCF), or a four or an open three (VCT), so that the defender has one
-//! answer, or a handful.
+//! Forced wins: each move of the attacker is a four (VCF, victory by continuous fours), or a four or an open three (VCT), so
+//! that the defender has one reply or few.
 //!
-//! Every win found is proven: all answers that could help have been tried. "Not found" proves nothing unless the search ran
-//! to its end ([`Solver::fours`] with enough moves and nodes).
+//! Every win found is proven, because all replies that could help were tried. "Not found" proves nothing unless the search
+//! was exhaustive ([`Solver::fours`] with enough moves and nodes).
 
 use super::board::{Board, Square};
 use super::shape::Threat;
 use crate::search::Clock;
 
-/// A win by force.
+/// A forced win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Win {
-    /// Plies to the five, the winner's and the loser's.
+    /// Number of plies of both sides up to the five.
     pub(super) plies: u32,
-    /// The winner's first move.
+    /// The first move.
     pub(super) first: Square,
 }
 
-/// Searches for wins by force and remembers what it found.
+/// The search for forced wins, with a transposition table.
 #[derive(Clone)]
 pub(super) struct Solver {
     notes: Vec<Note>,
-    /// Positions that the running search may still visit.
+    /// Node budget left.
     left: u32,
-    /// Percent of the clock after which the running search gives up.
+    /// Percentage of the clock after which the search gives up.
     share: u32,
 }
 
-/// What is known of one position and one kind of attack.
+/// The entry of a position and a kind of attack.
 #[derive(Clone, Copy)]
 struct Note {
     key: u64,
     first: Square,
-    /// Plies to the win, 0 if none was found.
+    /// Plies to the win; 0 if none was found.
     plies: u8,
-    /// Moves of the attacker within which there is none.
+    /// Number of attacker's moves within which there is no win.
     searched: u8,
 }
 
-/// 2^15 notes of 16 bytes: half a megabyte stays in the second-level cache of a handheld's processor.
+/// 2^15 entries of 16 bytes: half a megabyte stays in the L2 cache of a handheld's processor.
 const NOTES: usize = 1 << 15;
-/// Told apart from fours in the same table.
+/// XORed to the key of VCT entries, which share the table with VCF entries.
 const THREES_KEY: u64 = 0x7468_7265_6573_0000;
-/// Attacks by threes tried in one position, best first. With more the search loses itself in hopeless ones.
+/// Maximum number of attacking moves per position in a VCT search, best first. With more, the search explodes.
 const THREES_TRIED: usize = 16;
 
 impl Solver {
-    /// A solver that holds no memory before its first search.
+    /// A solver that allocates its table at the first search.
     pub(super) const fn new() -> Self {
         Self { notes: Vec::new(), left: 0, share: 100 }
     }
 
-    /// Forgets everything and gives the memory back.
+    /// Frees the table.
     pub(super) fn forget(&mut self) {
         self.notes = Vec::new();
     }
 
-    /// A win for the side to move by at most `moves` moves, the five included, all of them fours. Visits at most `nodes`
-    /// positions; if it was not more, "none" is certain.
+    /// A VCF for the side to move in at most `moves` moves, the five included. Visits at most `nodes` positions; if fewer
+    /// were needed, `None` is a proof.
     pub(super) fn fours(
         &mut self,
         board: &mut Board,
@@ -72,7 +72,7 @@ impl Solver {
         self.attack_by_fours(board, moves, clock)
     }
 
-    /// The same, the shortest first.
+    /// As [`Self::fours`], with the minimum number of moves.
     pub(super) fn shortest_fours(
         &mut self,
         board: &mut Board,
@@ -83,8 +83,8 @@ impl Solver {
         (1..=moves).find_map(|moves| self.fours(board, moves, nodes, clock))
     }
 
-    /// A win for the side to move by at most `moves` moves, all of them fours or open threes. Fewer moves are tried first.
-    /// Gives up when `share` percent of the clock are used.
+    /// A VCT for the side to move in at most `moves` moves, by iterative deepening. Gives up when `share` percent of the
+    /// clock are used.
     pub(super) fn threes(
         &mut self,
         board: &mut Board,
@@ -120,7 +120,7 @@ impl Solver {
         (note.key == key).then_some(note)
     }
 
-    /// `win` is only a proof of "none within `moves`" if the search was not cut short.
+    /// Stores a result. `None` proves "no win within `moves`" only if the search was not cut short.
     fn write(&mut self, key: u64, win: Option<Win>, moves: u32) {
         let note = match win {
             Some(win) => Note { key, first: win.first, plies: win.plies as u8, searched: 0 },
@@ -183,13 +183,13 @@ impl Solver {
         let mut win = None;
         for first in attacks.squares() {
             board.make(first);
-            // Blocking has left them without a five, or the attack fails.
+            // The defence must have removed the attacker's five, otherwise the attack succeeds.
             let found = if board.count(them, Threat::Five) > 0 {
                 None
             } else {
                 let answer = board.five(us);
                 if board.is_forbidden(answer) {
-                    // Nobody can stop the five.
+                    // The five cannot be stopped.
                     Some(Win { plies: 1, first: answer })
                 } else {
                     board.make(answer);
@@ -272,7 +272,7 @@ impl Solver {
         win
     }
 
-    /// Plies in which the side to move loses by force, whatever it answers.
+    /// Number of plies in which the side to move loses by force against every reply.
     fn defend(&mut self, board: &mut Board, moves: u32, clock: &mut Clock<'_>) -> Option<u32> {
         if self.is_over(clock) {
             return None;
@@ -295,7 +295,7 @@ impl Solver {
             }
             longest = 2;
         } else {
-            // Without a threat of a straight four, or with one's own to be first, there is no need to answer.
+            // Without a threat of an open four, or with an own one that is faster, no reply is forced.
             if !board.has_two_fours(them) || board.count(us, Threat::TwoFours) > 0 {
                 return None;
             }
@@ -307,7 +307,7 @@ impl Solver {
                 }
             }
             answers.sort();
-            // Where every answer is forbidden the straight four comes.
+            // If all replies are forbidden points, the open four follows.
             longest = 4;
         }
         for answer in answers.squares() {
@@ -320,14 +320,14 @@ impl Solver {
     }
 }
 
-/// A short list of squares with ranks, on the stack: the forced search makes one for each position.
+/// A list of squares with ranks, on the stack because one is needed per node.
 struct List {
     items: [(i16, Square); List::CAPACITY],
     length: usize,
 }
 
 impl List {
-    /// More than any board has empty squares, so that no answer is ever left out of a proof.
+    /// At least the number of empty squares of any board, so that no reply is left out of a proof.
     const CAPACITY: usize = 400;
 
     const fn new() -> Self {
@@ -341,7 +341,7 @@ impl List {
         }
     }
 
-    /// Highest rank first; equal ones stay in the board's order.
+    /// Sorts by descending rank; stable.
     fn sort(&mut self) {
         self.items[..self.length].sort_by_key(|&(rank, _)| std::cmp::Reverse(rank));
     }

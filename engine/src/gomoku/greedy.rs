@@ -1,10 +1,10 @@
-//! Level 1: the greedy five-cell table of the design that this project continues. It looks at single points and not ahead.
+//! Level 1: the greedy five-cell table of the original design. Evaluates single points without search.
 
 use super::{DIRECTIONS, Gomoku, GomokuMove, Placement};
 use crate::{Game, Point, Rng, Side};
 
-/// The best point by the table for the colour that is next, which no rule forbids if there is one; the seed breaks ties.
-/// `None` when the game is over or no stone is next.
+/// The best point by the table for the next colour, avoiding forbidden points if possible; the seed breaks ties. `None` when
+/// the game is over or a choice is due.
 pub(super) fn greedy(game: &Gomoku, seed: u64) -> Option<Placement> {
     let mut moves = Vec::new();
     game.legal_moves(&mut moves);
@@ -15,11 +15,12 @@ pub(super) fn greedy(game: &Gomoku, seed: u64) -> Option<Placement> {
     })
 }
 
-/// Worth of an empty point by the windows of five that hold it: own stones 0..=4 alone, enemy stones 0..=4 alone.
+/// Value of an empty point for each window of five that contains it: windows with 0..=4 own stones only, or 0..=4 enemy
+/// stones only.
 const OWN: [i64; 5] = [7, 35, 800, 15_000, 800_000];
 const ENEMY: [i64; 5] = [7, 15, 400, 1_800, 100_000];
 
-/// Sum over the five-cell windows that contain the point, from the point of view of `side`.
+/// Sum over the windows of five that contain the point, from the point of view of `side`.
 fn worth(game: &Gomoku, placement: Placement, side: Side) -> i64 {
     let size = i32::from(game.setup().size);
     let point = placement.point();

@@ -1,19 +1,19 @@
-//! A position as one line of text, like the FEN of chess.
+//! One-line notation of positions, similar to FEN in chess.
 //!
 //! ```text
 //! position = rows " " side
 //! rows     = as many rows as the board has, from the top, "/" between them; numbers are empty points, "b" and "w" stones
 //! side     = "b" | "w"      the colour of the next stone
 //! ```
-//! The start on 15 x 15 is `15/15/…/15 b`. The players have the colours that they began with: a position is of a game whose
-//! opening is over. No line of the stones may have won yet.
+//! The initial position on 15 x 15 is `15/15/…/15 b`. The players have their original colours, and the opening is over. No
+//! line may have won yet.
 
 use super::{Gomoku, GomokuSetup};
 use crate::Game;
 use crate::text::{Stones, TextError, read_stones, stone_letter, words, write_rows};
 
 impl Gomoku {
-    /// The position that the line describes, by this setup. Fails where the line is malformed or the game would be over.
+    /// Parses a position of this setup. Fails if the line is malformed or the game would be over.
     pub fn from_position(setup: &GomokuSetup, line: &str) -> Result<Self, TextError> {
         let game = Self::new(setup).map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
         let mut fields = words(line);
@@ -29,7 +29,7 @@ impl Gomoku {
         Ok(game)
     }
 
-    /// The line of this position; see [`Self::from_position`].
+    /// The position as a line; see [`Self::from_position`].
     pub fn position(&self) -> String {
         let size = u16::from(self.setup().size);
         let rows = write_rows(size, size, |at| self.at(at.column.into(), at.row.into()).map(stone_letter));

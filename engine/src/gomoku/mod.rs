@@ -1,8 +1,8 @@
 //! Gomoku 五子棋: five in a row.
 //!
-//! `rules` is the game itself, `renju` its forbidden points, `swap2` the opening in which players choose colours, `openings`
-//! the names of renju's, `setup` what players agree on before it, `line` a position as text, and `psq` the files of
-//! Gomocup. The bot is apart: `greedy` is level 1, `book` what level 10 knows of openings.
+//! `rules` is the game, `renju` its forbidden points, `swap2` the opening with choice of colours, `openings` the names of
+//! renju's openings, `setup` the options, `line` one-line positions, and `psq` Gomocup's files. The bot: `greedy` is level
+//! 1, `book` the opening book of level 10.
 
 mod board;
 mod book;
@@ -32,5 +32,5 @@ pub use renju::Fault;
 pub use rules::{Gomoku, GomokuMove, Placement};
 pub use setup::{GomokuOpening, GomokuRule, GomokuSetup};
 
-/// The four directions of a line, as steps of column and row: along a row, up a column, both diagonals.
+/// The directions of lines, as steps of column and row: horizontal, vertical, both diagonals.
 const DIRECTIONS: [(i32, i32); 4] = [(1, 0), (0, 1), (1, 1), (1, -1)];

@@ -1,8 +1,7 @@
-//! The 26 openings of renju by name.
+//! The 26 named openings of renju.
 //!
-//! Source: renju.net, "Openings"; the names are the stars and moons of the Japanese tradition, in Chinese and in romanised
-//! Japanese. The first stone stands in the middle, the second beside it, the third within two of the middle. What is the same
-//! when the board is turned or mirrored is the same opening.
+//! Source: renju.net, "Openings"; the names are traditional, in Chinese and in romanised Japanese. The first stone is in the
+//! centre, the second adjacent to it, the third within two of the centre. Openings that are equal by symmetry are the same.
 
 use crate::{Language, Point};
 
@@ -10,10 +9,10 @@ use crate::{Language, Point};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Opening(u8);
 
-/// Name in Chinese, in romanised Japanese, and where the third stone stands: columns to the right and rows up from the first.
+/// Name in Chinese and in romanised Japanese, and the third stone relative to the first: columns to the right, rows upwards.
 type Line = (&'static str, &'static str, i32, i32);
 
-/// The second stone stands above the first.
+/// Direct openings: the second stone is above the first.
 const DIRECT: [Line; 13] = [
     ("寒星", "Kansei", 0, 2),
     ("溪月", "Keigetsu", 1, 2),
@@ -30,7 +29,7 @@ const DIRECT: [Line; 13] = [
     ("游星", "Yusei", 2, -2),
 ];
 
-/// The second stone stands to the right above the first.
+/// Indirect openings: the second stone is diagonally above and to the right of the first.
 const INDIRECT: [Line; 13] = [
     ("长星", "Chosei", 2, 2),
     ("峡月", "Kyogetsu", 2, 1),
@@ -48,18 +47,18 @@ const INDIRECT: [Line; 13] = [
 ];
 
 impl Opening {
-    /// Every opening: the direct ones from 1 to 13, then the indirect ones.
+    /// All openings: the direct ones from 1 to 13, then the indirect ones.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..26).map(Self)
     }
 
-    /// The opening of three stones on a board of this size, columns and rows from 0; `None`: it has no name.
+    /// The opening of three stones on a board of this size, columns and rows from 0; `None` if it has no name.
     pub(super) fn of(size: u8, stones: [(u8, u8); 3]) -> Option<Self> {
         if size.is_multiple_of(2) || stones[0] != (size / 2, size / 2) {
             return None;
         }
         for way in 0..8 {
-            // Columns and rows from the middle.
+            // Columns and rows relative to the centre.
             let [_, second, third] = stones.map(|(column, row)| {
                 let at = Point::new(column.into(), row.into()).turned(way, [size.into(); 2]);
                 let middle = i32::from(size / 2);
@@ -83,7 +82,7 @@ impl Opening {
         if n < 13 { DIRECT[n] } else { INDIRECT[n - 13] }
     }
 
-    /// What players call it: 花月, Kagetsu.
+    /// The traditional name: 花月, Kagetsu.
     pub fn name(self, language: Language) -> &'static str {
         let (chinese, english, ..) = self.line();
         language.pick(chinese, english)
@@ -99,7 +98,8 @@ impl Opening {
         self.0
     }
 
-    /// Columns to the right and rows up from the middle of the second and of the third stone, in the pattern's own turn.
+    /// The second and third stone relative to the first, columns to the right and rows upwards, in the canonical
+    /// orientation.
     pub fn stones(self) -> [(i32, i32); 2] {
         let (.., x, y) = self.line();
         [if self.0 < 13 { (0, 1) } else { (1, 1) }, (x, y)]

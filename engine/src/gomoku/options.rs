@@ -1,10 +1,10 @@
-//! What may be chosen about gomoku.
+//! The options of gomoku.
 
 use super::{GomokuOpening, GomokuRule, GomokuSetup};
 use crate::Language;
 use crate::options::{Both, Listed, NamedSetup, Options, Row, listed, switch};
 
-/// As a menu offers them; any of [`GomokuSetup::SIZES`] may be named.
+/// Sizes offered in menus; all of [`GomokuSetup::SIZES`] are valid.
 const SIZES: [u32; 5] = [13, 15, 17, 19, 20];
 
 fn both(rule: GomokuRule) -> Both {

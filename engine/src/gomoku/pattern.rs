@@ -1,49 +1,48 @@
-//! What a line becomes when a stone is put on one of its empty points: worked out once for every surrounding of a point and
-//! looked up ever after.
+//! Pattern lookup: what a line becomes when a stone is placed on one of its empty points, precomputed for every
+//! neighbourhood.
 //!
-//! A *surrounding* is the [`LineTable::radius`] cells on either side of the point along one direction, two bits a cell. For
-//! each of the 4^8 (or 4^10) surroundings the table holds the [`Pattern`] for Black and the one for White in one byte, so
-//! that a stone costs one lookup for every empty point near it on its four lines.
+//! A neighbourhood is the [`LineTable::radius`] cells on either side of the point along one direction, two bits per cell.
+//! For each of the 4^8 (or 4^10) neighbourhoods the table has the [`Pattern`] for Black and for White in one byte, so that a
+//! stone costs one lookup for every empty point near it on its four lines.
 
-/// What a line is worth to a side right after it has put a stone on the point. In rising order: a line is called by the
-/// strongest name that fits it.
+/// Classes of lines after a stone on the point, in ascending order of strength; a line has the strongest class that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum Pattern {
-    /// No five can come of it.
+    /// Cannot become five.
     Nothing,
-    /// One stone, no open two can come of it.
+    /// One stone that cannot become an open two.
     ClosedOne,
-    /// One stone with room on both sides.
+    /// One stone, open on both sides.
     OpenOne,
-    /// Two stones with an end closed: a closed three can come of it.
+    /// Closed two: can become a closed three.
     ClosedTwo,
-    /// Two stones that one more makes an open three.
+    /// Open two: one stone makes an open three.
     OpenTwo,
-    /// An open two that three or more points make an open three.
+    /// Open two, for which three or more points make an open three.
     WideTwo,
-    /// 眠三: one more makes a four.
+    /// Closed three (眠三): one stone makes a four.
     ClosedThree,
-    /// 活三 that only one point makes a straight four.
+    /// Open three (活三) for which only one point makes an open four.
     TightThree,
-    /// 活三: two or more points make a straight four.
+    /// Open three (活三) for which two or more points make an open four.
     OpenThree,
-    /// 冲四: one point makes five.
+    /// Four (冲四): one point makes five.
     Four,
-    /// Two fours in one line, such as `X.XXX.X`: two points make five. For renju's Black a fault, for everyone else as good as
-    /// a straight four.
+    /// Two fours in one line, such as `X.XXX.X`: two points make five. Forbidden for Black in renju, otherwise equivalent to
+    /// an open four.
     DoubleFour,
-    /// 活四: both ends make five.
+    /// Open four (活四): both ends make five.
     StraightFour,
-    /// 连五.
+    /// Five (连五).
     Five,
 }
 
 impl Pattern {
-    /// How many patterns there are.
+    /// Number of patterns.
     pub(super) const COUNT: usize = 13;
 
-    /// All patterns in rising order; the position in this list is the pattern's code.
+    /// All patterns in ascending order; the index is the pattern's code.
     pub(super) const ALL: [Self; Self::COUNT] = [
         Self::Nothing,
         Self::ClosedOne,
@@ -61,7 +60,7 @@ impl Pattern {
     ];
 }
 
-/// Which runs of stones win for one side.
+/// Which runs of stones win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Run {
     /// Five or more.
@@ -70,15 +69,14 @@ pub(super) enum Run {
     ExactlyFive,
 }
 
-/// The two bits of a cell in a line.
+/// Codes of cells in a line, two bits each.
 pub(super) const EMPTY: u64 = 0;
-/// Beyond the edge of the board.
+/// A cell beyond the edge of the board.
 pub(super) const WALL: u64 = 3;
 
-/// Patterns of both sides for every surrounding of a point.
+/// The patterns of both sides for every neighbourhood of a point.
 pub(super) struct LineTable {
-    /// Cells on either side that matter. Four are enough where a longer run wins as well; to see that a five would be a six
-    /// takes the fifth.
+    /// Cells on either side. Four suffice if longer runs win too; to detect that a five would be a six needs five.
     pub(super) radius: u32,
     /// Black's pattern in the low four bits, White's in the high four.
     patterns: Vec<u8>,
@@ -93,7 +91,7 @@ impl LineTable {
             runs.map(|run| Classifier { run, radius, known: vec![None; surroundings as usize] });
         let patterns = (0..surroundings)
             .map(|surrounding| {
-                // Seen by Black: 1 is own, 2 and 3 are in the way. Seen by White: 2 is own, 1 and 3 are in the way.
+                // For Black, 1 is own, 2 and 3 are obstacles. For White, 2 is own, 1 and 3 are obstacles.
                 let high = surrounding >> 1 & 0x5555_5555;
                 let low = surrounding & 0x5555_5555;
                 let black = classifiers[0].pattern(high << 1 | (low & !high));
@@ -104,7 +102,7 @@ impl LineTable {
         Self { radius, patterns }
     }
 
-    /// Both sides' patterns for the cell at this place of a line.
+    /// The patterns of both sides for the cell at this place of a line.
     #[inline]
     pub(super) fn at(&self, line: u64, place: u32) -> u8 {
         let side_bits = 2 * self.radius;
@@ -115,7 +113,7 @@ impl LineTable {
     }
 }
 
-/// Works out patterns for one side. Here a cell is empty (0), the side's own (1) or in the way (2).
+/// Classifies neighbourhoods for one side. Cells are empty (0), own (1) or obstacles (2).
 struct Classifier {
     run: Run,
     radius: u32,
@@ -123,7 +121,7 @@ struct Classifier {
 }
 
 impl Classifier {
-    /// The pattern once the middle of this surrounding is the side's own.
+    /// The pattern after an own stone in the centre of this neighbourhood.
     fn pattern(&mut self, surrounding: u32) -> Pattern {
         if let Some(pattern) = self.known[surrounding as usize] {
             return pattern;
@@ -182,12 +180,12 @@ impl Classifier {
         }
     }
 
-    /// Place in the whole window of the n-th cell of a surrounding, which leaves the middle out.
+    /// Index in the whole window of the n-th cell of a neighbourhood, which leaves out the centre.
     fn cell(&self, n: u32) -> u32 {
         if n < self.radius { n } else { n + 1 }
     }
 
-    /// Whether this cell of the whole window is the side's own.
+    /// Whether this cell of the window is own.
     fn is_own(&self, surrounding: u32, cell: u32) -> bool {
         match cell.cmp(&self.radius) {
             std::cmp::Ordering::Less => surrounding >> (2 * cell) & 3 == 1,
@@ -196,7 +194,7 @@ impl Classifier {
         }
     }
 
-    /// Whether the run through the middle wins.
+    /// Whether the run through the centre wins.
     fn is_five(&self, surrounding: u32) -> bool {
         let before = (0..self.radius).rev().take_while(|&cell| self.is_own(surrounding, cell)).count();
         let after =
@@ -213,7 +211,7 @@ impl Classifier {
 mod tests {
     use super::*;
 
-    /// The pattern for X at `*` in a line such as `.XX*..`; what is not written is wall.
+    /// The patterns for X at `*` in a line such as `.XX*..`; cells that are not written are walls.
     fn pattern(runs: [Run; 2], text: &str) -> (u8, u8) {
         let table = LineTable::new(runs);
         let mut line = u64::MAX;

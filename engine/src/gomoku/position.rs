@@ -1,4 +1,4 @@
-//! Gomoku as the search sees it: which moves matter, what is certain, what is better.
+//! The gomoku position for the search: candidate moves, certain results, static evaluation.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use crate::search::{
     AlphaBetaGame, Candidate, Clock, Effort, NodeVerdict, Reductions, SearchParams, Urgency,
 };
 
-/// A board with the solver that looks for forced wins on it.
+/// A board with its solver of forced wins.
 #[derive(Clone)]
 pub(super) struct Position {
     pub(super) board: Board,
     pub(super) solver: Solver,
-    /// For each move made: whether it was forbidden, which is known a move later.
+    /// For each move made, whether it was forbidden; known one move later.
     faults: Vec<bool>,
-    /// What the network knows of the board, where the rule has one.
+    /// The network with its accumulator, if there is one for the rule.
     net: Option<(Arc<net::Weights>, net::Accumulator)>,
-    /// Percent of what it says that counts.
+    /// Percentage of the network's output that is used.
     net_part: i32,
 }
 
-/// Own moves and positions that a look for a forced win may take, by effort.
+/// Maximum own moves and nodes of a search for forced wins, by effort.
 const LEAF: (u32, u32) = (8, 60);
 const INNER: (u32, u32) = (12, 250);
-/// First what is promised, wins of up to 11 plies, then what there may be beyond.
+/// First all wins of up to 11 plies, then longer ones.
 const THOROUGH: [(u32, u32); 2] = [(6, 5_000), (20, 5_000)];
 
 impl Position {
@@ -39,7 +39,7 @@ impl Position {
         Self { board, solver, faults: Vec::new(), net, net_part: 100 }
     }
 
-    /// Counting this many percent of what the network says.
+    /// Uses this percentage of the network's output.
     pub(super) fn with_net(mut self, part: i32) -> Self {
         self.net_part = part;
         if part == 0 {
@@ -48,12 +48,12 @@ impl Position {
         self
     }
 
-    /// Judgement by what stones do on every empty square alone, for the side to move.
+    /// Static evaluation by shapes alone, for the side to move.
     pub(super) fn by_shapes(&self) -> i32 {
         let (board, us, them) = (&self.board, self.board.turn(), self.them());
         let mut value = board.value(us) - board.value(them) + TEMPO;
         for (threat, own, theirs) in THREATS {
-            // A double three that is forbidden is no threat.
+            // A forbidden double three is no threat.
             let counts = |side| threat != Threat::DoubleThree || !board.has_forbidden_points(side);
             if board.count(us, threat) > 0 && counts(us) {
                 value += own;
@@ -94,9 +94,9 @@ impl AlphaBetaGame for Position {
     const MOVE_NUMBERS: usize = SQUARES;
     const CONTINUATIONS: usize = 2 * PLACES;
     const FORCES: bool = true;
-    /// The only points that would stop a five are forbidden.
+    /// All points that would stop a five are forbidden.
     const STUCK: NodeVerdict = NodeVerdict::LossIn(2);
-    /// Found by self-play; see EXPERIMENTS.md.
+    /// Tuned by self-play; see EXPERIMENTS.md.
     const PARAMS: SearchParams = SearchParams {
         aspiration: 25,
         reverse_futility: 40,
@@ -171,7 +171,7 @@ impl AlphaBetaGame for Position {
         if board.five_made() {
             Some(NodeVerdict::LossIn(0))
         } else if self.faults.last() == Some(&true) {
-            // As if the five were still to be made, so that nothing else has to know of wins without a stone.
+            // Reported as a win in 1, as if the five were still to be made.
             Some(NodeVerdict::WinIn(1))
         } else if board.empty() == 0 {
             Some(NodeVerdict::Draw)
@@ -207,15 +207,15 @@ impl AlphaBetaGame for Position {
         } else if board.has_two_fours(us) {
             self.collect(into, |square| board.makes_two_fours(square, us));
         } else if board.has_two_fours(them) {
-            // Only a four of one's own, or a stone on the line of theirs, comes in time. Every stone that takes a four away
-            // stands where that four would have been made.
+            // The replies are own fours, and stones on the line of the four; every defence is a point where the four would
+            // have been completed.
             self.collect(into, |square| {
                 board.threat(square, us) >= Threat::Four || board.threat(square, them) >= Threat::Four
             });
         } else {
             self.collect(into, |_| true);
             if into.is_empty() {
-                // Nothing near: the empty board, or stones so crowded that what is left lies apart.
+                // No neighbours: the board is empty, or the remaining points are far from all stones.
                 let centre = board.centre();
                 let rest = board.all_empty().filter(|&square| !board.is_empty(centre) || square == centre);
                 into.extend(rest.map(|mv| Candidate { mv, rank: 0, takes: 0, forcing: false }));
@@ -244,14 +244,14 @@ impl AlphaBetaGame for Position {
     }
 }
 
-/// Points on a side of the largest board, and all its points.
+/// Points on a side of the largest board, and its number of points.
 const SIZE_MAX: usize = 20;
 const PLACES: usize = SIZE_MAX * SIZE_MAX;
-/// Worth of the move itself.
+/// Bonus of the side to move.
 pub(super) const TEMPO: i32 = 127;
-/// Judgement never looks like proof.
+/// Maximum static evaluation, below proven values.
 const JUDGEMENT_MAX: i32 = 5_000;
-/// What it is worth to have such a square, for the side to move and for the other.
+/// Bonus for having a square with this threat, for the side to move and for the other.
 pub(super) const THREATS: [(Threat, i32, i32); 4] = [
     (Threat::FourThree, 393, 150),
     (Threat::DoubleThree, 170, 95),
@@ -269,10 +269,10 @@ mod tests {
     use crate::search::{AlphaBeta, Options, Value, minimax};
     use crate::{Game, Gomoku, GomokuRule, GomokuSetup, Limits, Rng};
 
-    /// What plain looks at every move compare with has a judgement that knows no forbidden points.
+    /// Rules for which plain minimax is a valid reference: its static evaluation ignores forbidden points.
     const WITHOUT_FORBIDDEN_POINTS: [GomokuRule; 2] = [GomokuRule::Freestyle, GomokuRule::Standard];
 
-    /// A position after so many stones dropped near the middle, with nobody having won.
+    /// A position with this many random stones near the centre and no winner.
     fn scattered(setup: &GomokuSetup, stones: u32, rng: &mut Rng) -> Gomoku {
         'again: loop {
             let mut game = Gomoku::new(setup).expect("the setup is valid");
@@ -328,7 +328,7 @@ mod tests {
                     )
                 })
                 .expect("there are moves");
-                // A win already proven ends the deepening: deeper plain search cannot find another.
+                // After a proven win, deepening stops, because deeper searches cannot change the value.
                 assert_eq!(found.value, expected, "round {round}, depth {depth}");
                 decided += u32::from(Value::is_proven(expected));
             }
@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn what_the_position_calls_certain_is_so() {
-        // Won in one or three, lost in two: checked by looking at every move of the board, not only at candidates.
+        // Brute force: wins in one or three, losses in two, by trying all moves instead of candidates.
         fn wins(game: &Gomoku, plies: u32) -> bool {
             let mut moves = Vec::new();
             game.legal_moves(&mut moves);
@@ -396,7 +396,7 @@ mod tests {
 
     #[test]
     fn under_a_threat_no_answer_that_holds_is_left_out() {
-        // A move that is not a candidate must lose to a win in three at most.
+        // A move that is not a candidate must lose to a win in at most three plies.
         let mut rng = Rng::new(3);
         let mut threatened = 0;
         for rule in GomokuRule::ALL {

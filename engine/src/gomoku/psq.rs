@@ -1,4 +1,4 @@
-//! `.psq`, the files of Piskvork, the manager of Gomocup.
+//! `.psq`, the file format of Piskvork, the manager of Gomocup.
 //!
 //! ```text
 //! file   = head { move } [ name name ] [ code ] { anything }
@@ -6,8 +6,8 @@
 //! move   = column "," row "," milliseconds       from 1, the row from the top
 //! code   = number                                how it ended, -1 and 0 among them; of Piskvork's own
 //! ```
-//! The numbers of the head (levels of the players, who began) mean nothing here: the first stone is black. The rule is not part
-//! of a file, but the tournament adds a line such as `0,Freestyle15_1`, which is read; without it the rule is freestyle.
+//! The numbers of the head (levels, who began) are ignored: the first stone is black. The rule is not part of the format,
+//! but the tournament appends a line such as `0,Freestyle15_1`, which is read; without it the rule is freestyle.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -16,19 +16,19 @@ use super::{Gomoku, GomokuRule, GomokuSetup};
 use crate::record::Interrupted;
 use crate::{Action, Game, IllegalAction, Point, TextError};
 
-/// A game as a `.psq` holds it: from the empty board, the colours in turn.
+/// The content of a `.psq` file: a game from the empty board with alternating colours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Psq {
     /// Size and rule.
     pub setup: GomokuSetup,
-    /// The stones with the time that each took.
+    /// The stones with the time of each.
     pub moves: Vec<(Point, Duration)>,
-    /// Who had Black, who had White, if the file says it.
+    /// Names of Black and White, if present.
     pub names: Option<[String; 2]>,
 }
 
 impl Psq {
-    /// Reads a file. On an error the moves before it are offered; all are legal.
+    /// Parses a file. On an error, returns the moves before it, which are all legal.
     pub fn read(text: &str) -> Result<Self, Box<Interrupted<Self>>> {
         let mut psq = Self::default();
         match psq.fill(text) {
@@ -37,7 +37,7 @@ impl Psq {
         }
     }
 
-    /// The position after all moves.
+    /// The final position.
     pub fn game(&self) -> Gomoku {
         let mut game = Gomoku::new(&self.setup).expect("a setup that was read is valid");
         for &(point, _) in &self.moves {
@@ -52,7 +52,7 @@ impl Psq {
         self.moves.iter().map(|&(point, _)| Action::Place(point)).collect()
     }
 
-    /// The file. Line ends are those of Windows, where Piskvork lives.
+    /// The content of the file, with line ends of Windows, because Piskvork runs there.
     pub fn write(&self) -> String {
         let size = u16::from(self.setup.size);
         let mut text = format!("Piskvorky {size}x{size}, 0:0, 0\r\n");
@@ -109,14 +109,14 @@ fn is_move(line: &str) -> bool {
         && rule(line).is_none()
 }
 
-/// The rule that the tournament's line names.
+/// The rule in the tournament's line.
 fn rule(line: &str) -> Option<GomokuRule> {
     let lower = line.to_ascii_lowercase();
     let after_number = lower.split_once(',').filter(|(number, _)| number.trim().parse::<u32>().is_ok())?.1;
     GomokuRule::ALL.into_iter().find(|rule| after_number.trim_start().starts_with(rule.word()))
 }
 
-/// The size, or the byte and what was expected there.
+/// The size, or the byte offset and what was expected there.
 fn read_head(head: &str) -> Result<u8, (usize, &'static str)> {
     let after = head.trim_start_matches('\u{feff}');
     let begin = head.len() - after.len();
@@ -142,7 +142,7 @@ fn read_move(line: &str, size: u8) -> Result<(Point, Duration), (usize, &'static
         number.ok_or((at, "a number of 1 to the size of the board"))
     };
     let (column, row) = (coordinate()?, coordinate()?);
-    // Some programs leave out the time.
+    // Some programs omit the time.
     let time = match numbers.next() {
         None => 0,
         Some((at, field)) => {

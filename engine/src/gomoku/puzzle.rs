@@ -1,4 +1,4 @@
-//! Wins by threats that leave no choice, as contests that are proven move by move.
+//! Contests of gomoku puzzles: wins by continuous threats, proved move by move.
 
 use super::Gomoku;
 use super::board::{Board, Square, Tables};
@@ -6,7 +6,7 @@ use super::shape::Threat;
 use crate::puzzles::{Contest, Stand};
 use crate::{Action, Game, Side};
 
-/// The attacker makes fours only, or fours and open threes, until it makes five.
+/// The attacker makes only fours, or fours and open threes, until five.
 pub(crate) struct ThreatContest {
     board: Board,
     attacker: Side,
@@ -14,7 +14,7 @@ pub(crate) struct ThreatContest {
 }
 
 impl ThreatContest {
-    /// For the rules in which nothing is forbidden. `threes`: open threes count as threats too.
+    /// For rules without forbidden points. `threes`: open threes are allowed too.
     pub(crate) fn new(game: &Gomoku, attacker: Side, threes: bool) -> Self {
         Self { board: Board::new(game, Tables::shared(game.setup().rule)), attacker, threes }
     }
@@ -39,7 +39,7 @@ impl Contest for ThreatContest {
         if board.count(us, Threat::Five) > 0 || board.count(them, Threat::Five) > 0 {
             return Stand::Defence;
         }
-        // Without a threat of a straight four, or with one's own to be first, there is no need to answer.
+        // Without a threat of an open four, or with an own one that is faster, no reply is forced.
         let threatened = *threes && board.count(us, Threat::TwoFours) > 0;
         if threatened && board.count(them, Threat::TwoFours) == 0 { Stand::Defence } else { Stand::Failed }
     }
@@ -83,7 +83,7 @@ impl Contest for ThreatContest {
         } else if board.count(self.attacker, Threat::Five) > 0 {
             into.push(board.five(self.attacker));
         } else {
-            // A straight four is stopped on the points that make a four of the three, or put off by a four of one's own.
+            // Replies to a threatened open four: the points where the three becomes a four, and own fours.
             let mut ranked: Vec<(i16, Square)> = board
                 .near()
                 .map(|square| (square, board.shape(square, us), board.shape(square, self.attacker)))
@@ -109,7 +109,7 @@ impl Contest for ThreatContest {
 }
 
 impl Gomoku {
-    /// What either side could make next. A point that renju forbids to Black threatens nothing of Black's.
+    /// The threats of both sides. Points that are forbidden for Black are no threats of Black.
     pub(crate) fn threats(&self) -> Vec<crate::threats::Threat> {
         use crate::threats::{Threat as Found, ThreatKind};
         if self.is_opening() || !self.choices().is_empty() {

@@ -1,4 +1,4 @@
-//! Forbidden points of renju, exactly.
+//! Forbidden points of renju, computed exactly.
 //!
 //! Source: the rules of play of the Renju International Federation (renju.net, "The rules of Renju", section 9):
 //! - A *five* is exactly five black stones in a line; it wins, whatever else the stone does. An *overline* is six or more.
@@ -9,8 +9,8 @@
 //! - Forbidden for Black are a stone that makes an overline, one that makes two or more fours, and one that makes two or more
 //!   threes, unless it makes a five.
 //!
-//! A three and a four need different stones, so a line has either fours or a three through one point. Where a line on the edge
-//! of the board does not count, it counts for none of this.
+//! A three and a four need different stones, so that a line through a point has either fours or one three. Lines that do not
+//! count because they are on the edge are ignored in all of this.
 
 use super::DIRECTIONS;
 use crate::{Language, Point, Side};
@@ -18,16 +18,16 @@ use crate::{Language, Point, Side};
 /// Why a point is forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// 长连: six or more in a line.
+    /// Overline (长连): six or more in a line.
     Overline,
-    /// 四四: two fours or more.
+    /// Double four (四四): two or more fours.
     DoubleFour,
-    /// 三三: two threes or more.
+    /// Double three (三三): two or more threes.
     DoubleThree,
 }
 
 impl Fault {
-    /// What players call it.
+    /// The name in words for players.
     pub const fn words(self, language: Language) -> &'static str {
         match self {
             Self::Overline => language.pick("长连禁手", "a forbidden overline"),
@@ -37,7 +37,7 @@ impl Fault {
     }
 }
 
-/// Stones to be tried on: row by row from the bottom, put back as they were after each question.
+/// A scratch board, row by row from the bottom, which is unchanged after each query.
 pub(super) struct Trial<'a> {
     pub(super) size: i32,
     /// Whether lines on the edge count.
@@ -49,7 +49,7 @@ pub(super) struct Trial<'a> {
 type At = (i32, i32);
 
 impl Trial<'_> {
-    /// Why Black may not play on this empty point, and the stones that make it so, this one included. `None`: he may.
+    /// Why Black may not play on this empty point, and the stones of the fault, including this one. `None` if allowed.
     pub(super) fn fault(&mut self, at: At) -> Option<(Fault, Vec<Point>)> {
         self.put(at, Some(Side::First));
         let fault = self.fault_of(at);
@@ -57,7 +57,7 @@ impl Trial<'_> {
         fault
     }
 
-    /// Every empty point where Black may not play.
+    /// All empty points that are forbidden for Black.
     pub(super) fn forbidden(&mut self) -> Vec<(Point, Fault)> {
         let mut list = Vec::new();
         let size = self.size;
@@ -72,7 +72,7 @@ impl Trial<'_> {
         list
     }
 
-    /// Whether there are black stones enough within reach for any fault: four, since two threes share this one.
+    /// Whether enough black stones for a fault are within reach: four, because two threes share this stone.
     fn has_company(&self, at: At) -> bool {
         let near = DIRECTIONS.into_iter().flat_map(|step| (-5..=5).map(move |n| along(at, step, n)));
         near.filter(|&near| near != at && self.is_black(near)).take(4).count() == 4
@@ -113,7 +113,7 @@ impl Trial<'_> {
         Some((fault, stones))
     }
 
-    /// The fours through a black stone along a line, each as its stones; the same stones once, however many ends make five.
+    /// The fours through a black stone along a line, each as its stones, without duplicates.
     fn fours(&mut self, at: At, step: At, into: &mut Vec<Vec<At>>) {
         for n in (-4..=4).filter(|&n| n != 0) {
             let gap = along(at, step, n);
@@ -133,7 +133,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The three through a black stone along a line on which it makes no four.
+    /// The three through a black stone along a line that contains no four of it.
     fn three(&mut self, at: At, step: At) -> Option<Vec<At>> {
         for n in (-3..=3).filter(|&n| n != 0) {
             let gap = along(at, step, n);
@@ -147,7 +147,7 @@ impl Trial<'_> {
                 && [(-back - 1, -back - 2), (forth + 1, forth + 2)].into_iter().all(|(end, beyond)| {
                     self.is_empty(along(at, step, end)) && !self.is_black(along(at, step, beyond))
                 });
-            // A five elsewhere is a win and no straight four; what is forbidden makes none either.
+            // The completing stone must neither make five nor be forbidden.
             let allowed = straight && !self.makes_five(gap) && self.fault_of(gap).is_none();
             self.put(gap, None);
             if allowed {
@@ -164,7 +164,7 @@ impl Trial<'_> {
         })
     }
 
-    /// Black stones on both sides of a point, side by side with it.
+    /// Number of adjacent black stones on both sides of a point.
     fn run(&self, at: At, step: At) -> (i32, i32) {
         let count = |sign: i32| {
             (1..self.size).take_while(|&n| self.is_black(along(at, step, sign * n))).count() as i32

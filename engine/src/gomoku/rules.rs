@@ -1,7 +1,7 @@
-//! The game itself.
+//! The rules of gomoku.
 //!
-//! Sources: freestyle and standard as played at Gomocup (gomocup.org/detail-information, rules 0 and 1); renju and swap2 as
-//! their modules say. A forbidden point of renju may be played, and loses: renju.net, rule 9.1. The edge option is this
+//! Sources: freestyle and standard as at Gomocup (gomocup.org/detail-information, rules 0 and 1); renju and swap2 as in
+//! their modules. A forbidden point of renju may be played, and loses: renju.net, rule 9.1. The edge option is this
 //! project's own.
 
 use super::renju::Trial;
@@ -13,17 +13,17 @@ use crate::{
     Piece, PieceView, Point, Reason, Rng, SetupError, Side, Touch,
 };
 
-/// One decision.
+/// A decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GomokuMove {
-    /// Put a stone here.
+    /// Place a stone.
     Place(Placement),
-    /// Take a colour, or ask the other to.
+    /// Choose a colour, or let the opponent choose.
     Choose(Choice),
 }
 
 impl GomokuMove {
-    /// The stone, if this move puts one.
+    /// The stone that this move places, if any.
     pub const fn placement(self) -> Option<Placement> {
         match self {
             Self::Place(placement) => Some(placement),
@@ -38,7 +38,7 @@ impl From<Placement> for GomokuMove {
     }
 }
 
-/// A stone put on an empty point of the board that the move was made for.
+/// A stone on an empty point of the position that the move was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Placement {
     column: u8,
@@ -46,40 +46,40 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Where the stone goes.
+    /// The point of the stone.
     pub const fn point(self) -> Point {
         Point::new(self.column as u16, self.row as u16)
     }
 }
 
-/// A position of gomoku. Black begins; that is [`Side::First`], unless the players have exchanged colours.
+/// A position of gomoku. Black moves first; Black is [`Side::First`], unless the players have swapped colours.
 ///
-/// Its key covers the setup, the stones, whose decision of what kind is next and who has which colour: everything that decides
-/// what may follow. The order of the moves and which stone was last are left out.
+/// The key covers the setup, the stones, the pending decision and the colours of the players. It leaves out the order of
+/// moves and which stone was last.
 #[derive(Clone)]
 pub struct Gomoku {
     setup: GomokuSetup,
     /// Colours, row by row from the bottom.
     stones: Vec<Option<Side>>,
-    /// How many.
+    /// Number of stones.
     stone_count: usize,
     /// Colour of the next stone.
     color: Side,
     stage: Stage,
     ply: u32,
     last: Option<GomokuMove>,
-    /// The first three stones, for the name of the opening.
+    /// The first three stones, which determine the name of the opening.
     opening: [Option<Placement>; 3],
-    /// Every stone of every line that won, line by line; empty while nobody has won.
+    /// The stones of all winning lines; empty while nobody has won.
     five: Vec<Point>,
-    /// Why the last stone was forbidden, and the stones that make it so.
+    /// Why the last stone was forbidden, and the stones of the fault.
     fault: Option<(Fault, Vec<Point>)>,
-    /// Of the setup, the stones and the colour of the next.
+    /// Zobrist key of setup, stones and next colour.
     stones_key: u64,
 }
 
 impl Gomoku {
-    /// The stone on a point, `None` where there is none or the point is off the board. Columns and rows may be any number.
+    /// The stone on a point; `None` if empty or off the board. Any numbers are allowed.
     pub(super) fn at(&self, column: i32, row: i32) -> Option<Side> {
         let size = i32::from(self.setup.size);
         if (0..size).contains(&column) && (0..size).contains(&row) {
@@ -89,7 +89,8 @@ impl Gomoku {
         }
     }
 
-    /// Where Black, whose stone is next, would lose by playing, and why. Empty by other rules, for White, and in the opening.
+    /// The forbidden points of Black, whose stone is next, with reasons. Empty for other rules, for White, and in the
+    /// opening.
     pub fn forbidden(&self) -> Vec<(Point, Fault)> {
         let asked = self.setup.rule == GomokuRule::Renju
             && self.color == Side::First
@@ -98,7 +99,7 @@ impl Gomoku {
         if asked { self.trial(&mut self.stones.clone()).forbidden() } else { Vec::new() }
     }
 
-    /// Why this empty point is forbidden for Black, whoever is to move, and the stones that make it so, that point included.
+    /// Why this empty point is forbidden for Black, whoever is to move, and the stones of the fault, including the point.
     pub fn fault(&self, point: Point) -> Option<(Fault, Vec<Point>)> {
         if self.setup.rule != GomokuRule::Renju || self.at(point.column.into(), point.row.into()).is_some() {
             return None;
@@ -106,7 +107,7 @@ impl Gomoku {
         self.trial(&mut self.stones.clone()).fault((point.column.into(), point.row.into()))
     }
 
-    /// The name of the first three stones, if they are one of renju's openings; only by renju's rules.
+    /// The renju opening of the first three stones, if it has a name; only for renju's rules.
     pub fn opening(&self) -> Option<Opening> {
         let [Some(first), Some(second), Some(third)] = self.opening else { return None };
         if self.setup.rule != GomokuRule::Renju {
@@ -115,12 +116,12 @@ impl Gomoku {
         Opening::of(self.setup.size, [first, second, third].map(|stone| (stone.column, stone.row)))
     }
 
-    /// While swap2 is played: what is to be done now and what follows from it, as a sentence for both players.
+    /// During swap2: the pending decision and its consequences, as a sentence for both players.
     pub fn told(&self, language: Language) -> Option<String> {
         self.stage.told(self.color, language)
     }
 
-    /// What the player whose turn it is may choose; none while a stone is next.
+    /// The choices of the player to move; empty while a stone is next.
     pub fn choices(&self) -> &'static [Choice] {
         self.stage.choices()
     }
@@ -139,8 +140,8 @@ impl Gomoku {
         Trial { size: self.setup.size.into(), edges: self.setup.edge_five_wins, stones }
     }
 
-    /// This game with points set to stones or to nothing and this colour next, as an editor does it: the opening is over and
-    /// nobody has won by what the editor did, the count of decisions goes on. Points off the board are left out.
+    /// This game with edited points and this colour next: the opening is over, edits win nothing, and the count of decisions
+    /// continues. Points off the board are ignored.
     pub(crate) fn edited(&self, changes: &[(Point, Option<Side>)], next: Side) -> Self {
         let size = u16::from(self.setup.size);
         let mut game = self.clone();
@@ -157,7 +158,7 @@ impl Gomoku {
         game
     }
 
-    /// Whether any line of stones wins, whoever made it.
+    /// Whether any line wins, for either side.
     pub(super) fn has_winning_line(&self) -> bool {
         let size = self.setup.size;
         (0..size).flat_map(|row| (0..size).map(move |column| Placement { column, row })).any(|placement| {
@@ -170,7 +171,8 @@ impl Gomoku {
         usize::from(placement.row) * usize::from(self.setup.size) + usize::from(placement.column)
     }
 
-    /// The stones of the lines that win through a stone just put there; empty when none does. One stone may complete several.
+    /// The stones of the winning lines through a stone just placed; empty if there is none. One stone can complete several
+    /// lines.
     fn fives_through(&self, placement: Placement, side: Side) -> Vec<Point> {
         let (column, row) = (i32::from(placement.column), i32::from(placement.row));
         let size = i32::from(self.setup.size);
@@ -201,16 +203,16 @@ impl Gomoku {
     }
 }
 
-/// Key of a stone on a point, the same on every machine and every size of board.
+/// Zobrist key of a stone on a point, independent of machine and board size.
 pub(super) const fn stone_key(column: u16, row: u16, side: Side) -> u64 {
     let cell = (row as u64) << 17 | (column as u64) << 1 | side as u64;
     Rng::new(0x676f_6d6f_6b75_0000_u64.wrapping_add(cell)).next_u64()
 }
 
-/// Key of White's stone being next.
+/// Zobrist key for White's stone being next.
 pub(super) const TURN_KEY: u64 = Rng::new(0x7475_726e).next_u64();
 
-/// Key of the empty board: the setup.
+/// Zobrist key of the empty board with this setup.
 const fn setup_key(setup: &GomokuSetup) -> u64 {
     let rule = match setup.rule {
         GomokuRule::Freestyle => 0,
@@ -222,7 +224,7 @@ const fn setup_key(setup: &GomokuSetup) -> u64 {
     Rng::new(0x7365_7475_7000_0000 | number).next_u64()
 }
 
-/// Key of how far an opening is in which colours are chosen; nothing where there is none or it is over as it began.
+/// Zobrist key of the stage of an opening; 0 without one, or if it ended without a swap.
 fn stage_key(stage: Stage) -> u64 {
     match stage.number() {
         0 => 0,

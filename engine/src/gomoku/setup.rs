@@ -1,4 +1,4 @@
-//! What a match of gomoku is played by.
+//! The setup of gomoku.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,17 +13,17 @@ pub enum GomokuRule {
     /// Five or more.
     #[default]
     Freestyle,
-    /// Exactly five; six or more in a line win nothing.
+    /// Exactly five; six or more do not win.
     Standard,
-    /// Exactly five for Black, to whom overlines, double fours and double threes are forbidden; five or more for White.
+    /// Exactly five for Black, for whom overlines, double fours and double threes are forbidden; five or more for White.
     Renju,
 }
 
 impl GomokuRule {
-    /// Every rule, in the order in which a menu shows them.
+    /// All rules, in the order of menus.
     pub const ALL: [Self; 3] = [Self::Freestyle, Self::Standard, Self::Renju];
 
-    /// What players call the rule.
+    /// The name in words for players.
     pub const fn name(self, language: Language) -> &'static str {
         match self {
             Self::Freestyle => language.pick("自由规则", "Freestyle"),
@@ -32,7 +32,7 @@ impl GomokuRule {
         }
     }
 
-    /// The rule's word on command lines and in files: `renju`.
+    /// The name on command lines and in files: `renju`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Freestyle => "freestyle",
@@ -42,21 +42,21 @@ impl GomokuRule {
     }
 }
 
-/// How the first stones are put.
+/// The opening rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GomokuOpening {
-    /// Like all others.
+    /// No restriction.
     #[default]
     Free,
-    /// The players choose their colours after three or five stones.
+    /// Swap2: the players choose colours after three or five stones.
     Swap2,
 }
 
 impl GomokuOpening {
-    /// Every opening, in the order in which a menu shows them.
+    /// All opening rules, in the order of menus.
     pub const ALL: [Self; 2] = [Self::Free, Self::Swap2];
 
-    /// What players call it.
+    /// The name in words for players.
     pub const fn name(self, language: Language) -> &'static str {
         match self {
             Self::Free => language.pick("自由开局", "Free opening"),
@@ -65,18 +65,17 @@ impl GomokuOpening {
     }
 }
 
-/// What a match of gomoku is played by.
+/// The setup of a match of gomoku.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GomokuSetup {
-    /// Points on a side, [`Self::SIZES`]. 15 is the board of the international rules; Gomocup plays 15 and 20, and a set for
-    /// Go has 13 or 19.
+    /// Points on a side, within [`Self::SIZES`]. 15 is the international standard; Gomocup uses 15 and 20, Go boards have 13
+    /// or 19.
     pub size: u8,
     /// Which lines win.
     pub rule: GomokuRule,
-    /// Whether a line that lies wholly on an edge of the board wins. Off is the house rule of the design that this project
-    /// continues.
+    /// Whether a line along an edge of the board wins. Off is a house rule of the original design.
     pub edge_five_wins: bool,
-    /// How the first stones are put.
+    /// The opening rule.
     pub opening: GomokuOpening,
 }
 
@@ -87,8 +86,8 @@ impl Default for GomokuSetup {
 }
 
 impl GomokuSetup {
-    /// Sizes that make a game. Below 5 no five fits; above 20 (the largest at Gomocup) a line of the board with its margins
-    /// no longer fits the 64 bits that the bot keeps it in.
+    /// Valid sizes. Below 5 no five fits; above 20 (the maximum at Gomocup) a line with margins would exceed the 64 bits of
+    /// the bot's representation.
     pub const SIZES: std::ops::RangeInclusive<u8> = 5..=20;
 
     pub(super) fn check(&self) -> Result<(), SetupError> {
@@ -151,7 +150,8 @@ impl GomokuSetup {
     }
 }
 
-/// Size and rule, then what is not as usual: `15 freestyle`, `15 renju swap2`, `19 standard no-edge`.
+/// Size and rule, followed by options with other than default values: `15 freestyle`, `15 renju swap2`, `19 standard
+/// no-edge`.
 impl fmt::Display for GomokuSetup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.size, self.rule.word())?;
@@ -165,7 +165,7 @@ impl fmt::Display for GomokuSetup {
     }
 }
 
-/// Reads what `Display` writes, in any order; what is left out is as usual.
+/// Parses the format of `Display`, in any order; missing options have defaults.
 impl FromStr for GomokuSetup {
     type Err = TextError;
 

@@ -1,63 +1,63 @@
-//! What an empty point is worth to a side, from its patterns in the four directions.
+//! Evaluation of an empty point for a side, from its patterns in the four directions.
 
 use super::pattern::Pattern;
 
-/// The best that a stone on the point does, in rising order. Threats decide gomoku: search and forced wins go by these.
+/// The strongest threat that a stone on the point makes, in ascending order. Search and forced wins depend on these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum Threat {
-    /// No three and no four.
+    /// Neither three nor four.
     None,
-    /// 活三: threatens a straight four.
+    /// Open three (活三): threatens an open four.
     Three,
-    /// A three and a second line that supports it.
+    /// An open three with support by a second line.
     ThreeAndMore,
-    /// 双三.
+    /// Double three (双三).
     DoubleThree,
-    /// 冲四: one answer only.
+    /// Four (冲四): one reply.
     Four,
-    /// A four and a second line that supports it.
+    /// A four with support by a second line.
     FourAndMore,
-    /// 四三: a four and a three at once.
+    /// Four and three (四三).
     FourThree,
-    /// Two points make five next: a straight four, or two fours.
+    /// Open four or two fours: two points make five.
     TwoFours,
-    /// 连五.
+    /// Five (连五).
     Five,
 }
 
 impl Threat {
-    /// How many kinds of threat there are.
+    /// Number of threats.
     pub(super) const COUNT: usize = 9;
 }
 
-/// Everything the bot asks of a point and a side.
+/// The evaluation of a point for a side.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
-    /// Share in the evaluation, in the bot's points.
+    /// Share of the static evaluation, in points.
     pub(super) value: i16,
-    /// Rank of the move for the side that would play it.
+    /// Rank as an attacking move.
     pub(super) attack: i16,
-    /// Rank of the move for the side that would keep the other from it.
+    /// Rank as a defending move against the other side.
     pub(super) defence: i16,
-    /// What a stone threatens here.
+    /// The threat of a stone here.
     pub(super) threat: Threat,
 }
 
-/// Four pattern codes of four bits, one a direction, name a shape. Which direction has which does not matter: a table by pairs
-/// of codes has 68 kB, where one by all four would have half a megabyte and not stay in the processor's cache.
+/// Four pattern codes of four bits, one per direction, determine a shape. Their order does not matter: a table by pairs of
+/// codes has 68 kB, while one by all four would have half a megabyte and exceed the processor's cache.
 pub(super) struct ShapeTable {
-    /// By two codes, a number of the pair that is the same in either order.
+    /// By two codes: the number of the unordered pair.
     pairs: [u8; 256],
     /// By the numbers of both pairs.
     shapes: Vec<Shape>,
 }
 
-/// Pairs of patterns in either order.
+/// Number of unordered pairs of patterns.
 const PAIRS: usize = Pattern::COUNT * (Pattern::COUNT + 1) / 2;
 
 impl ShapeTable {
-    /// The table for the rules in which double fours and overlines are no faults.
+    /// The table for rules without forbidden points.
     pub(super) fn new() -> Self {
         let mut pairs = [0; 256];
         let mut shapes = vec![shape(0); PAIRS * PAIRS];
@@ -119,13 +119,13 @@ fn threat(patterns: [Pattern; 4]) -> Threat {
     }
 }
 
-// Order of the numbers: Nothing, ClosedOne, OpenOne, ClosedTwo, OpenTwo, WideTwo, ClosedThree, TightThree, OpenThree, Four,
+// In the order Nothing, ClosedOne, OpenOne, ClosedTwo, OpenTwo, WideTwo, ClosedThree, TightThree, OpenThree, Four,
 // DoubleFour, StraightFour, Five.
 pub(super) const VALUE: [i16; Pattern::COUNT] = [0, 0, -2, 1, 5, 3, 12, 17, 26, 63, 98, 130, 0];
 const ATTACK: [i16; Pattern::COUNT] = [0, 1, 3, 6, 16, 20, 22, 55, 70, 60, 400, 400, 2000];
 const DEFENCE: [i16; Pattern::COUNT] = [0, 1, 2, 4, 11, 14, 14, 40, 50, 40, 250, 250, 1000];
 
-// Order: None, Three, ThreeAndMore, DoubleThree, Four, FourAndMore, FourThree, TwoFours, Five.
+// In the order None, Three, ThreeAndMore, DoubleThree, Four, FourAndMore, FourThree, TwoFours, Five.
 pub(super) const VALUE_OF_THREAT: [i16; Threat::COUNT] = [0, -5, 35, 3, -28, 72, 91, 69, 0];
 const ATTACK_BY_THREAT: [i16; Threat::COUNT] = [0, 0, 10, 150, 0, 20, 300, 400, 2000];
 const DEFENCE_BY_THREAT: [i16; Threat::COUNT] = [0, 0, 5, 80, 0, 10, 150, 250, 1000];

@@ -1,24 +1,24 @@
-//! Swap2, the opening of Gomocup and of the world championships of gomoku: who plays which colour is part of the game.
+//! Swap2, the opening rule of Gomocup and of the gomoku world championships, in which the players choose colours.
 //!
-//! Source: gomocup.org and gomokuworld.com, "Swap2". The first player puts three stones, black, white and black. The second
-//! player then chooses to play White and goes on, to play Black, or to put a white and a black stone more; after these the
-//! first player chooses a colour. White always has the next stone.
+//! Source: gomocup.org and gomokuworld.com, "Swap2". The first player places three stones, black, white and black. The
+//! second player then chooses White and continues, or Black, or places a white and a black stone; after these the first
+//! player chooses a colour. White always places the next stone.
 
 use super::GomokuOpening;
 use crate::{Choice, Language, Side};
 
-/// How far the opening is. Stones alternate in colour all along, so what is left to know is whose decision is next.
+/// Stage of the opening. Stones alternate in colour throughout, so that only the next decision needs to be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Stage {
-    /// The first player puts so many stones more, of both colours.
+    /// The first player places this many more stones, of both colours.
     First(u8),
-    /// The second player chooses: a colour, or to put two more.
+    /// The second player chooses a colour, or to place two more stones.
     SecondChooses,
-    /// The second player puts so many stones more, of both colours.
+    /// The second player places this many more stones, of both colours.
     Second(u8),
     /// The first player chooses a colour.
     FirstChooses,
-    /// The colours are settled; whether the first player has White.
+    /// The colours are settled; `swapped` if the first player has White.
     Settled { swapped: bool },
 }
 
@@ -30,7 +30,7 @@ impl Stage {
         }
     }
 
-    /// The player whose decision is next, when the next stone has this colour.
+    /// The player to decide, if the next stone has this colour.
     pub(super) const fn player(self, color: Side) -> Side {
         match self {
             Self::First(_) | Self::FirstChooses => Side::First,
@@ -40,7 +40,7 @@ impl Stage {
         }
     }
 
-    /// What may be chosen now; none while a stone is next.
+    /// The possible choices; empty while a stone is next.
     pub(super) const fn choices(self) -> &'static [Choice] {
         match self {
             Self::SecondChooses => &[Choice::Black, Choice::White, Choice::TwoMore],
@@ -49,7 +49,7 @@ impl Stage {
         }
     }
 
-    /// After a stone.
+    /// The stage after a stone.
     pub(super) const fn after_stone(self) -> Self {
         match self {
             Self::First(1) => Self::SecondChooses,
@@ -60,18 +60,18 @@ impl Stage {
         }
     }
 
-    /// After one of [`Self::choices`].
+    /// The stage after one of [`Self::choices`].
     pub(super) const fn after_choice(self, choice: Choice) -> Self {
         let first_chooses = matches!(self, Self::FirstChooses);
         match choice {
             Choice::TwoMore => Self::Second(2),
-            // Whoever chooses has the colour chosen.
+            // The chooser gets the chosen colour.
             Choice::Black => Self::Settled { swapped: !first_chooses },
             Choice::White => Self::Settled { swapped: first_chooses },
         }
     }
 
-    /// What is to be done now and what follows from it, as a sentence for both players; `None` once the colours are settled.
+    /// The pending decision and its consequences, as a sentence for both players; `None` once the colours are settled.
     /// `color`: of the next stone.
     pub(super) fn told(self, color: Side, language: Language) -> Option<String> {
         let (stone, of, chooser) = match self {
@@ -114,7 +114,7 @@ impl Stage {
         })
     }
 
-    /// Part of the key; nothing where no opening is played.
+    /// Part of the Zobrist key; 0 without an opening.
     pub(super) const fn number(self) -> u64 {
         match self {
             Self::Settled { swapped: false } => 0,

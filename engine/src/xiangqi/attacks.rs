@@ -1,15 +1,15 @@
-//! What a piece reaches from a square, as tables.
+//! Attack tables: what a piece attacks from a square.
 //!
-//! A set of squares is a `u128` with the bit of each; see [`super::board`] for their numbers. What stands between matters
-//! for every piece but three: chariots and cannons look their line up by its occupancy (9 bits of a rank, 10 of a file),
-//! horses and elephants by the four squares next to them that may block.
+//! A set of squares is a `u128` bitboard; see [`super::board`] for the numbering. For every piece but three the occupancy
+//! matters: chariots and cannons are looked up by the occupancy of their rank (9 bits) and file (10 bits), horses and
+//! elephants by the four adjacent squares that can block them.
 
 use super::board::{FILES, RANKS, SQUARES};
 
 /// A set of squares.
 pub(super) type Set = u128;
 
-/// A square beside the board, never occupied: what stands for a neighbour beyond the edge.
+/// A square off the board, never occupied, which stands for neighbours beyond the edge.
 pub(super) const BESIDE: u8 = SQUARES as u8;
 
 pub(super) const fn bit(square: u8) -> Set {
@@ -49,7 +49,7 @@ pub(super) static RANK: [u8; SQUARES] = {
     table
 };
 
-/// On one line: what a chariot on a place reaches, the pieces that stop it included.
+/// On one line: the places that a chariot attacks, including the blocking pieces.
 const fn ride(place: usize, length: usize, occupied: usize) -> u16 {
     let mut reached = 0;
     let mut n = place;
@@ -71,7 +71,7 @@ const fn ride(place: usize, length: usize, occupied: usize) -> u16 {
     reached
 }
 
-/// On one line: the pieces that a cannon on a place could take, the second in either direction.
+/// On one line: the pieces that a cannon attacks, the second in either direction.
 const fn shoot(place: usize, length: usize, occupied: usize) -> u16 {
     let mut reached = 0;
     let (mut n, mut seen) = (place, 0);
@@ -144,13 +144,13 @@ fn of_file(pattern: u16, file: u8) -> Set {
     FILE_SET[usize::from(pattern)] << file
 }
 
-/// Every square of the rank, and of the file, through a square; the square included.
+/// All squares of the rank and of the file through a square, including it.
 pub(super) fn lines_through(square: u8) -> (Set, Set) {
     let n = usize::from(square);
     (of_rank((1 << FILES) - 1, RANK[n]), of_file((1 << RANKS) - 1, FILE[n]))
 }
 
-/// What a chariot reaches along its rank and its file, the pieces that stop it included.
+/// The squares that a chariot attacks along its rank and file, including blocking pieces.
 pub(super) fn rides(square: u8, ranks: &[u16; RANKS], files: &[u16; FILES]) -> (Set, Set) {
     let (file, rank) = (FILE[usize::from(square)], RANK[usize::from(square)]);
     let along_rank = RANK_RIDE[usize::from(file)][usize::from(ranks[usize::from(rank)])];
@@ -158,7 +158,7 @@ pub(super) fn rides(square: u8, ranks: &[u16; RANKS], files: &[u16; FILES]) -> (
     (of_rank(along_rank, rank), of_file(along_file, file))
 }
 
-/// The pieces that a cannon could take, its own side's too.
+/// The pieces that a cannon attacks, of both sides.
 pub(super) fn shots(square: u8, ranks: &[u16; RANKS], files: &[u16; FILES]) -> Set {
     let (file, rank) = (FILE[usize::from(square)], RANK[usize::from(square)]);
     let along_rank = RANK_SHOT[usize::from(file)][usize::from(ranks[usize::from(rank)])];
@@ -166,7 +166,7 @@ pub(super) fn shots(square: u8, ranks: &[u16; RANKS], files: &[u16; FILES]) -> S
     of_rank(along_rank, rank) | of_file(along_file, file)
 }
 
-/// On one line: the places from which a cannon would hit this one, beyond exactly one piece; the piece that ends them is one.
+/// On one line: the places from which a cannon attacks this one, beyond exactly one piece; including the piece at the end.
 const fn beyond(place: usize, length: usize, occupied: usize) -> u16 {
     let mut reached = 0;
     let (mut n, mut seen) = (place, 0);
@@ -191,7 +191,7 @@ const fn beyond(place: usize, length: usize, occupied: usize) -> u16 {
 line_table!(RANK_BEYOND, beyond, FILES, RANK_PATTERNS);
 line_table!(FILE_BEYOND, beyond, RANKS, FILE_PATTERNS);
 
-/// The squares from which a cannon would hit this one.
+/// The squares from which a cannon attacks this one.
 pub(super) fn behind(square: u8, ranks: &[u16; RANKS], files: &[u16; FILES]) -> Set {
     let (file, rank) = (FILE[usize::from(square)], RANK[usize::from(square)]);
     let along_rank = RANK_BEYOND[usize::from(file)][usize::from(ranks[usize::from(rank)])];
@@ -227,9 +227,9 @@ const fn four(steps: [(isize, isize); 4]) -> [[u8; 4]; SQUARES] {
     table
 }
 
-/// The four squares beside a square: a horse's legs.
+/// The four orthogonal neighbours of a square: a horse's legs.
 pub(super) static LEGS: [[u8; 4]; SQUARES] = four(STRAIGHT);
-/// The four squares slanting from a square: an elephant's eyes, and the legs of the horses that attack the square.
+/// The four diagonal neighbours of a square: an elephant's eyes, and the legs of horses that attack the square.
 pub(super) static EYES: [[u8; 4]; SQUARES] = four(SLANTED);
 
 /// The set of [`EYES`].
@@ -249,13 +249,13 @@ pub(super) static EYE_SET: [Set; SQUARES] = {
     table
 };
 
-/// Where a horse leaps, by which of its [`LEGS`] are occupied.
+/// The squares that a horse attacks, by the occupancy of its [`LEGS`].
 pub(super) static HORSE: [[Set; 16]; SQUARES] = {
     let mut table = [[0; 16]; SQUARES];
     let mut n = 0;
     while n < SQUARES * 16 * 4 {
         let (square, blocked, leg) = (n / 64, n / 4 % 16, n % 4);
-        // A leap goes one straight step and one slanting step further in that direction.
+        // A horse moves one step orthogonally and one diagonally further in that direction.
         let (right, up) = STRAIGHT[leg];
         let leaps = if right == 0 { [(1, 2 * up), (-1, 2 * up)] } else { [(2 * right, 1), (2 * right, -1)] };
         if blocked >> leg & 1 == 0 {
@@ -266,13 +266,13 @@ pub(super) static HORSE: [[Set; 16]; SQUARES] = {
     table
 };
 
-/// From where a horse would leap here, by which of the [`EYES`] are occupied.
+/// The squares from which a horse attacks this one, by the occupancy of the [`EYES`].
 pub(super) static HORSE_TO: [[Set; 16]; SQUARES] = {
     let mut table = [[0; 16]; SQUARES];
     let mut n = 0;
     while n < SQUARES * 16 * 4 {
         let (square, blocked, eye) = (n / 64, n / 4 % 16, n % 4);
-        // A horse two and one away has its leg on the slanting square between.
+        // The leg of a horse at a knight's move is the diagonal neighbour between.
         let (right, up) = SLANTED[eye];
         if blocked >> eye & 1 == 0 {
             table[square][blocked] |= pair(square, [(2 * right, up), (right, 2 * up)]);
@@ -282,7 +282,7 @@ pub(super) static HORSE_TO: [[Set; 16]; SQUARES] = {
     table
 };
 
-/// The squares this far away, if they are on the board.
+/// The squares at these offsets, as far as they are on the board.
 const fn pair(square: usize, steps: [(isize, isize); 2]) -> Set {
     let mut set = 0;
     let mut n = 0;
@@ -295,7 +295,7 @@ const fn pair(square: usize, steps: [(isize, isize); 2]) -> Set {
     set
 }
 
-/// Where an elephant goes, by which of its [`EYES`] are occupied: on its own side of the river only.
+/// The squares that an elephant attacks, by the occupancy of its [`EYES`]; only on its own side of the river.
 pub(super) static ELEPHANT: [[Set; 16]; SQUARES] = {
     let mut table = [[0; 16]; SQUARES];
     let mut square = 0;
@@ -341,9 +341,9 @@ const fn steps_in_palace(steps: [(isize, isize); 4]) -> [Set; SQUARES] {
     table
 }
 
-/// Where a general goes.
+/// The squares that a general attacks.
 pub(super) static GENERAL: [Set; SQUARES] = steps_in_palace(STRAIGHT);
-/// Where an adviser goes.
+/// The squares that an adviser attacks.
 pub(super) static ADVISER: [Set; SQUARES] = steps_in_palace(SLANTED);
 
 const fn soldiers(attackers: bool) -> [[Set; SQUARES]; 2] {
@@ -372,7 +372,7 @@ const fn soldiers(attackers: bool) -> [[Set; SQUARES]; 2] {
     table
 }
 
-/// Where a soldier of a side goes: forward, and sideways once it has crossed the river.
+/// The squares that a soldier of a side attacks: forward, and sideways after it has crossed the river.
 pub(super) static SOLDIER: [[Set; SQUARES]; 2] = soldiers(false);
-/// From where a soldier of a side would go here.
+/// The squares from which a soldier of a side attacks this one.
 pub(super) static SOLDIER_TO: [[Set; SQUARES]; 2] = soldiers(true);

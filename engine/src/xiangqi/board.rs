@@ -1,4 +1,4 @@
-//! The pieces, and how a move is made and taken back.
+//! Bitboards of the pieces, with make and unmake.
 //!
 //! Squares are numbered rank * 9 + file, both from zero: rank 0 is Red's back rank, file 0 is at Red's left.
 
@@ -9,7 +9,7 @@ use crate::{Point, Rng, Side};
 pub(super) const FILES: usize = 9;
 /// Ranks, from Red to Black.
 pub(super) const RANKS: usize = 10;
-/// Squares (the game calls them points; they are numbered like squares).
+/// Number of squares (in xiangqi terms: points).
 pub(super) const SQUARES: usize = FILES * RANKS;
 
 /// Kinds of pieces.
@@ -44,7 +44,7 @@ impl Kind {
         Self::Soldier,
     ];
 
-    /// Pieces of this kind that a side begins with, and can never exceed.
+    /// Number of pieces of this kind per side at the start, which is also the maximum.
     pub const fn count(self) -> u32 {
         match self {
             Self::General => 1,
@@ -57,13 +57,13 @@ impl Kind {
 /// A move from a square to another. Squares are rank * 9 + file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct XiangqiMove {
-    /// Where the piece stands.
+    /// Square of the piece.
     pub from: u8,
-    /// Where it goes.
+    /// Destination.
     pub to: u8,
 }
 
-/// What stands on a square: 0 for nothing, else 1 + kind, and 8 more for Black. As a number so that the board stays small.
+/// The content of a square: 0 if empty, otherwise 1 + kind, plus 8 for Black. Encoded as a number to keep the board small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell(u8);
 
@@ -87,25 +87,25 @@ impl Cell {
     }
 }
 
-/// Pieces on their squares and whose move it is: what a search works on. Red is [`Side::First`].
+/// The pieces and the side to move, without history: the position of a search. Red is [`Side::First`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Board {
     /// One more than there are squares, for [`BESIDE`].
     cells: [Cell; SQUARES + 1],
-    /// By side and kind.
+    /// Bitboards by side and kind.
     pieces: [[Set; 7]; 2],
-    /// By side.
+    /// Bitboards by side.
     sides: [Set; 2],
-    /// Occupied squares of each rank, file 0 lowest.
+    /// Occupancy of each rank, file 0 in the lowest bit.
     ranks: [u16; RANKS],
-    /// Occupied squares of each file, rank 0 lowest.
+    /// Occupancy of each file, rank 0 in the lowest bit.
     files: [u16; FILES],
     turn: Side,
     key: u64,
 }
 
 impl Board {
-    /// A board without pieces, which is no position yet: both generals are missing.
+    /// A board without pieces. Not a valid position: both generals are missing.
     pub(super) const fn empty(turn: Side) -> Self {
         Self {
             cells: [Cell::EMPTY; SQUARES + 1],
@@ -121,27 +121,27 @@ impl Board {
         }
     }
 
-    /// Whose move it is.
+    /// The side to move.
     pub fn turn(&self) -> Side {
         self.turn
     }
 
-    /// Hash of the pieces on their squares and of the side to move.
+    /// Zobrist key of the pieces and the side to move.
     pub fn key(&self) -> u64 {
         self.key
     }
 
-    /// What stands on a square.
+    /// The piece on a square.
     pub fn at(&self, square: u8) -> Option<(Side, Kind)> {
         self.cells[usize::from(square)].piece()
     }
 
-    /// Squares of the pieces of this side and kind; bit number = square.
+    /// Bitboard of the pieces of this side and kind.
     pub fn pieces(&self, side: Side, kind: Kind) -> u128 {
         self.pieces[side.index()][kind as usize]
     }
 
-    /// Squares of all pieces of this side.
+    /// Bitboard of all pieces of this side.
     pub fn side(&self, side: Side) -> u128 {
         self.sides[side.index()]
     }
@@ -154,7 +154,7 @@ impl Board {
         (&self.ranks, &self.files)
     }
 
-    /// Puts a piece on an empty square, or takes it away again: the same toggles.
+    /// Places a piece on an empty square, or removes it: toggles.
     pub(super) fn toggle(&mut self, square: u8, side: Side, kind: Kind) {
         let (n, set) = (usize::from(square), bit(square));
         self.cells[n] = if self.cells[n].is_empty() { Cell::new(side, kind) } else { Cell::EMPTY };
@@ -165,7 +165,7 @@ impl Board {
         self.key ^= piece_key(square, side, kind);
     }
 
-    /// Makes a move of a piece of the side to move, and gives what it took. Whether the move is legal is not its business.
+    /// Makes a move of the side to move, and returns the captured piece. Does not check legality.
     pub(super) fn make(&mut self, mv: XiangqiMove) -> Cell {
         let taken = self.cells[usize::from(mv.to)];
         if let Some((side, kind)) = taken.piece() {
@@ -185,7 +185,7 @@ impl Board {
         self.key ^ TURN_KEY ^ key_of(mv.from, mv.from) ^ key_of(mv.from, mv.to) ^ key_of(mv.to, mv.to)
     }
 
-    /// Takes back the last move, which took this.
+    /// Unmakes the last move, which captured `taken`.
     pub(super) fn unmake(&mut self, mv: XiangqiMove, taken: Cell) {
         let (side, kind) = self.at(mv.to).expect("a move has a piece");
         self.toggle(mv.to, side, kind);
@@ -197,30 +197,30 @@ impl Board {
         self.key ^= TURN_KEY;
     }
 
-    /// The same pieces with the other side to move.
+    /// A copy with the other side to move.
     pub(super) fn passed(&self) -> Self {
         let mut passed = *self;
         passed.pass();
         passed
     }
 
-    /// Gives the turn to the other side; a second time undoes it.
+    /// Changes the side to move; a second call undoes it.
     pub(super) fn pass(&mut self) {
         self.turn = self.turn.other();
         self.key ^= TURN_KEY;
     }
 
-    /// The square of this side's general.
+    /// Square of this side's general.
     pub fn general(&self, side: Side) -> u8 {
         self.pieces(side, Kind::General).trailing_zeros() as u8
     }
 
-    /// Which of the four squares beside are occupied, as a number; squares beyond the edge are not.
+    /// Occupancy of the four orthogonal neighbours, as a number; squares off the board count as empty.
     pub(super) fn legs(&self, square: u8) -> usize {
         self.four(LEGS[usize::from(square)])
     }
 
-    /// Which of the four slanting squares are occupied, as a number.
+    /// Occupancy of the four diagonal neighbours, as a number.
     pub(super) fn eyes(&self, square: u8) -> usize {
         self.four(EYES[usize::from(square)])
     }
@@ -230,7 +230,7 @@ impl Board {
         occupied(0) | occupied(1) | occupied(2) | occupied(3)
     }
 
-    /// Pieces that could take this side's general if it were their move; the enemy general on an open file is one.
+    /// Pieces that attack this side's general, including the enemy general on an open file.
     pub fn checkers(&self, side: Side) -> u128 {
         let square = self.general(side);
         let enemy = &self.pieces[side.other().index()];
@@ -248,7 +248,7 @@ impl Board {
         self.checkers(self.turn) != 0
     }
 
-    /// [`Self::key`] computed from the squares.
+    /// [`Self::key`] computed from scratch.
     pub(super) fn fresh_key(&self) -> u64 {
         let turn = if self.turn == Side::Second { TURN_KEY } else { 0 };
         (0..BESIDE).fold(turn, |key, square| match self.at(square) {
@@ -263,7 +263,7 @@ pub(super) fn to_point(square: u8) -> Point {
     Point::new(u16::from(FILE[usize::from(square)]), u16::from(RANK[usize::from(square)]))
 }
 
-/// The square of a point, if the board has it.
+/// The square of a point; `None` if it is off the board.
 pub(super) fn to_square(point: Point) -> Option<u8> {
     let on_board = usize::from(point.column) < FILES && usize::from(point.row) < RANKS;
     on_board.then(|| (usize::from(point.row) * FILES + usize::from(point.column)) as u8)
@@ -288,10 +288,10 @@ static PIECE_KEYS: [[[u64; SQUARES]; 7]; 2] = {
     table
 };
 
-/// Key of a piece on a square, the same on every machine.
+/// Zobrist key of a piece on a square, the same on every machine.
 fn piece_key(square: u8, side: Side, kind: Kind) -> u64 {
     PIECE_KEYS[side.index()][kind as usize][usize::from(square)]
 }
 
-/// Key of Black to move.
+/// Zobrist key of Black to move.
 const TURN_KEY: u64 = Rng::new(0x7475_726e).next_u64();

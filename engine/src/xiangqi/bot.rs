@@ -1,4 +1,4 @@
-//! The xiangqi player and what its levels mean.
+//! The xiangqi bot and its levels.
 
 use super::position::{Position, loses_by_rule};
 use super::{Xiangqi, XiangqiMove};
@@ -7,7 +7,7 @@ use crate::numbers::{Number, NumberError};
 use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
 use crate::{AnyGame, Bot, Game, Level, Limits, Report, Score};
 
-/// A xiangqi player. It holds hardly any memory before its first search.
+/// The xiangqi bot. It allocates its tables at the first search.
 pub struct XiangqiBot {
     strength: Strength,
     table_bytes: usize,
@@ -17,8 +17,8 @@ pub struct XiangqiBot {
 const MB: usize = 1 << 20;
 const NO_LIMIT: u32 = u32::MAX;
 
-/// Levels 1 to 10. Up to 3 a player may overlook that a piece hangs; from 4 on captures are looked at to their end. The steps
-/// were set by matches of neighbours; see EXPERIMENTS.md.
+/// Levels 1 to 10. Up to 3 a level may overlook hanging pieces; from 4 on it uses quiescence search. Calibrated by matches
+/// between adjacent levels; see EXPERIMENTS.md.
 const STRENGTHS: [Strength; 10] = [
     Strength { depth: 1, nodes: 1_000, noise: 100, quiescence: false, table_bytes: MB / 4 },
     Strength { depth: 2, nodes: 2_000, noise: 480, quiescence: false, table_bytes: MB / 4 },
@@ -38,38 +38,37 @@ impl XiangqiBot {
         STRENGTHS[usize::from(level.number()) - 1].plies_ahead()
     }
 
-    /// A player of this strength; the seed colours its errors.
+    /// A bot of this level; the seed determines its noise.
     pub fn new(level: Level, seed: u64) -> Self {
         Self::with_table(level, seed, None)
     }
 
-    /// A player whose table of positions takes this many bytes instead of what the level would choose (64 MB at most).
+    /// A bot with a transposition table of this many bytes instead of the level's default (at most 64 MB).
     pub fn with_table(level: Level, seed: u64, table_bytes: Option<usize>) -> Self {
         let strength = STRENGTHS[usize::from(level.number()) - 1];
         let table_bytes = table_bytes.unwrap_or(strength.table_bytes);
         Self { strength, table_bytes, search: AlphaBeta::new(table_bytes, strength.options(seed)) }
     }
 
-    /// Takes now the memory that the first decision would otherwise have to wait for.
+    /// Allocates the table now, instead of at the first decision.
     pub fn prepare(&mut self) {
         self.search.prepare();
     }
 
-    /// Forgets what earlier searches have learnt.
+    /// Clears all tables.
     pub fn forget(&mut self) {
         self.search.forget(self.table_bytes);
     }
 
-    /// Forgets what earlier searches have learnt if there is no clock: then an answer must depend on the question only. Takes
-    /// no more memory than the limits can fill.
+    /// Clears all tables if there is no time limit, so that the result depends only on the arguments. The table then has no
+    /// more bytes than the limits can fill.
     fn start_afresh(&mut self, limits: &Limits<'_>) {
         if limits.time.is_none() {
             self.search.forget(Strength::room(self.table_bytes, limits));
         }
     }
 
-    /// Chooses for the side to move among the moves that `among` lets through. `None` when the game is over, or nothing is
-    /// let through.
+    /// Chooses among the moves that `among` accepts. `None` when the game is over, or no move is accepted.
     pub fn think(
         &mut self,
         game: &Xiangqi,
@@ -81,7 +80,7 @@ impl XiangqiBot {
             return None;
         }
         let own = self.strength.limit(limits);
-        // A move that ends the game by the rule about repetition is no choice while there is another.
+        // Moves that lose by the repetition rule are left out if there is another one.
         let mut moves = Vec::new();
         game.legal_moves(&mut moves);
         moves.retain(|&mv| among(mv));
@@ -92,7 +91,7 @@ impl XiangqiBot {
         self.search.search_among(&mut position, &among, &mut Clock::new(&own), report)
     }
 
-    /// A finding in the words of every game.
+    /// A finding as a [`Report`].
     pub fn report(finding: &Finding<XiangqiMove>) -> Report {
         Report {
             line: finding.line.iter().map(|&mv| Xiangqi::action(mv)).collect(),
@@ -102,7 +101,7 @@ impl XiangqiBot {
         }
     }
 
-    /// The finding's value in the words of every game.
+    /// The value of a finding as a [`Score`].
     pub fn score(finding: &Finding<XiangqiMove>) -> Score {
         Value::score(finding.value)
     }
@@ -139,7 +138,7 @@ impl Bot for XiangqiBot {
     }
 
     fn set_threads(&mut self, threads: usize) {
-        // More threads would make a level stronger than it says.
+        // More threads would make a node-limited level stronger.
         if self.strength.nodes == u64::MAX {
             self.search.set_threads(threads);
         }

@@ -1,9 +1,9 @@
-//! What is counted beside the network: how full the board is, and who can still hope to win.
+//! Evaluation terms besides the network: game phase, and scaling of drawish endgames.
 
 use super::board::{Board, Kind};
 use crate::Side;
 
-/// What a piece counts towards a full board.
+/// Phase weight of a piece.
 pub(super) const fn phase_of(kind: Kind) -> i32 {
     match kind {
         Kind::Chariot => 4,
@@ -12,10 +12,10 @@ pub(super) const fn phase_of(kind: Kind) -> i32 {
     }
 }
 
-/// The full board.
+/// Phase of the full board.
 pub(super) const PHASE_MAX: i32 = 32;
 
-/// The sum of [`phase_of`] over the board.
+/// Game phase: the sum of [`phase_of`] over the board.
 pub(super) fn phase(board: &Board) -> i32 {
     let count = |side, kind| phase_of(kind) * board.pieces(side, kind).count_ones() as i32;
     Side::BOTH.into_iter().flat_map(|side| Kind::ALL.map(|kind| count(side, kind))).sum()
@@ -23,8 +23,8 @@ pub(super) fn phase(board: &Board) -> i32 {
 
 pub(super) const SCALE_FULL: i32 = 64;
 
-/// How much of its advantage a side can hope to turn into a win, in parts of [`SCALE_FULL`]: nothing without a piece that
-/// crosses the river, little with a single horse or cannon against two guards or more.
+/// Scale factor of a side's advantage, in parts of [`SCALE_FULL`]: 0 without a piece that can cross the river, small for a
+/// single horse or cannon against two or more advisers and elephants.
 pub(super) fn scale(board: &Board, strong: Side) -> i32 {
     if board.pieces(strong, Kind::Soldier) | board.pieces(strong, Kind::Chariot) != 0 {
         return SCALE_FULL;

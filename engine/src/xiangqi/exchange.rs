@@ -1,4 +1,4 @@
-//! What a move is worth once every piece that can has taken back on its square.
+//! Static exchange evaluation (SEE).
 
 use super::attacks::{
     self, ADVISER, ELEPHANT, EYES, FILE, GENERAL, HORSE_TO, PALACES, RANK, SOLDIER_TO, Set, bit,
@@ -6,25 +6,25 @@ use super::attacks::{
 use super::board::{Board, Kind, XiangqiMove};
 use crate::Side;
 
-/// Rough worth of a piece of each kind, for exchanges only. The usual counts of players (chariot 9, cannon and horse 4 1/2 and
-/// 4, adviser and elephant 2, soldier 1 to 2), so that an exchange is judged alike whatever the evaluation is fitted to.
+/// Piece values for exchanges only: players' usual values (chariot 9, cannon 4 1/2, horse 4, adviser and elephant 2, soldier
+/// 1 to 2), so that exchanges do not depend on fitted weights.
 pub(super) const WORTH: [i32; 7] = [10_000, 200, 200, 400, 900, 450, 150];
 
-/// Kinds from the cheapest to the dearest: who takes first.
+/// Kinds by ascending value: the order of capturing.
 const BY_WORTH: [Kind; 7] =
     [Kind::Soldier, Kind::Adviser, Kind::Elephant, Kind::Horse, Kind::Cannon, Kind::Chariot, Kind::General];
 
 impl Board {
-    /// Worth of what stands on a square; 0 for nothing.
+    /// Value of the piece on a square; 0 if empty.
     pub(super) fn worth_at(&self, square: u8) -> i32 {
         self.at(square).map_or(0, |(_, kind)| WORTH[kind as usize])
     }
 
-    /// Whether the side to move is left with at least this much more than before when both sides take on the square of the
-    /// move as long as it pays. Pins are not seen.
+    /// Whether the side to move gains at least this much by the capture sequence on the destination of the move. Ignores
+    /// pins.
     pub(super) fn exchange_holds(&self, mv: XiangqiMove, least: i32) -> bool {
         let Some((mut side, kind)) = self.at(mv.from) else { return false };
-        // From here on: what the side that is to take could be left short of `least`.
+        // From here on: by how much the side to capture would miss `least`.
         let mut balance = self.worth_at(mv.to) - least;
         if balance < 0 {
             return false;
@@ -41,7 +41,7 @@ impl Board {
             let Some((from, kind)) = left.cheapest(self, mv.to, side) else { break };
             left.remove(from);
             if kind == Kind::General && left.cheapest(self, mv.to, side.other()).is_some() {
-                // He may not take what is protected.
+                // The general cannot capture a protected piece.
                 break;
             }
             holds = !holds;
@@ -54,7 +54,7 @@ impl Board {
     }
 }
 
-/// The pieces that have not yet taken part.
+/// Pieces that have not taken part in the exchange yet.
 struct Left {
     occupied: Set,
     ranks: [u16; super::board::RANKS],
@@ -74,7 +74,7 @@ impl Left {
         self.files[usize::from(FILE[n])] &= !(1 << RANK[n]);
     }
 
-    /// The cheapest piece of a side that can go to a square to take.
+    /// The cheapest piece of a side that can capture on a square.
     fn cheapest(&self, board: &Board, to: u8, side: Side) -> Option<(u8, Kind)> {
         let n = usize::from(to);
         let in_palace = bit(to) & PALACES != 0;
@@ -121,14 +121,14 @@ mod tests {
 
     #[test]
     fn an_exchange_is_worth_what_is_left_when_nobody_wants_to_take_any_more() {
-        // A free soldier; one that a chariot protects; one that a chariot behind the first attacks twice.
+        // An unprotected soldier; one protected by a chariot; one attacked by two chariots in line.
         check("4k4/9/9/9/4p4/9/9/4R4/9/3K5 w", "e3e6", 150);
         check("5k3/9/4r4/9/4p4/9/9/4R4/9/3K5 w", "e3e6", 150 - 900);
         check("5k3/9/4r4/9/4p4/9/9/4R4/4R4/3K5 w", "e3e6", 150);
-        // A cannon's screen may be the piece that takes before it.
+        // A cannon's screen can be the piece that captures before it.
         check("5k3/9/4r4/9/4p4/9/9/4R4/4C4/3K5 w", "e3e6", 150 - 900);
 
-        // The general does not take what is protected.
+        // The general cannot capture a protected piece.
         check("3ak4/9/9/9/9/9/9/9/3R5/5K3 w", "d2d10", 200 - 900);
         check("3ak4/9/9/9/9/9/9/3R5/3R5/5K3 w", "d3d10", 200);
     }

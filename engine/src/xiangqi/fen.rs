@@ -1,11 +1,11 @@
-//! A position as a line: FEN as UCI engines for xiangqi write it.
+//! FEN of xiangqi positions, as UCI engines write it.
 //!
 //! ```text
 //! rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1
 //! ```
-//! Rows from Black's side; capitals are Red (`K A B N R C P`; `E` and `H` are read as `B` and `N`); `w` (or `r`) is Red to
-//! move. The two hyphens are chess's castling and en passant; then plies without a capture and the number of the move. All
-//! after the side may be left out.
+//! Rows from Black's side; upper case is Red (`K A B N R C P`; `E` and `H` are read as `B` and `N`); `w` (or `r`) is Red to
+//! move. The hyphens stand for chess's castling and en passant; then follow the halfmove clock and the move number.
+//! Everything after the side may be missing.
 
 use std::fmt::Write as _;
 
@@ -18,9 +18,9 @@ use crate::text::{TextError, words};
 /// A position with its counters.
 pub(super) struct Fen {
     pub(super) board: Board,
-    /// Plies without a capture or a soldier's move.
+    /// Halfmove clock: plies without a capture or a soldier's move.
     pub(super) quiet: u16,
-    /// Number of the move, from 1.
+    /// Move number, from 1.
     pub(super) number: u32,
 }
 
@@ -39,11 +39,11 @@ const LETTERS: [(char, Kind); 9] = [
 impl Fen {
     pub(super) const START: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
 
-    /// The same with Black to move.
+    /// The initial position with Black to move.
     pub(super) const START_BLACK: &str =
         "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b - - 0 1";
 
-    /// Fails where the line is malformed, or has pieces where no game can have them, or the side not to move in check.
+    /// Fails if the line is malformed, a piece is on an impossible square, or the side not to move is in check.
     pub(super) fn read(line: &str) -> Result<Self, TextError> {
         let mut fields = words(line);
         let (at, rows) = fields.next().ok_or(TextError::at(line, line.len(), "ten rows of pieces"))?;
@@ -112,7 +112,7 @@ impl Fen {
     }
 }
 
-/// `at` is where the rows begin in the line.
+/// `at` is the offset of the rows in the line.
 fn read_rows(line: &str, at: usize, rows: &str, board: &mut Board) -> Result<(), TextError> {
     let (mut rank, mut file) = (RANKS - 1, 0);
     for (offset, c) in rows.char_indices() {
@@ -156,10 +156,10 @@ fn read_rows(line: &str, at: usize, rows: &str, board: &mut Board) -> Result<(),
     }
 }
 
-/// Whether a piece can ever come to a square: palaces, river, and soldiers never step back.
+/// Whether a piece can ever reach a square: palaces, river, and soldiers never move backwards.
 fn may_stand(square: u8, side: Side, kind: Kind) -> bool {
     let (file, rank) = (usize::from(square) % FILES, usize::from(square) / FILES);
-    // As the owner sees it.
+    // From the owner's point of view.
     let rank = if side == Side::First { rank } else { RANKS - 1 - rank };
     match kind {
         Kind::General => bit(square) & PALACES != 0 && rank < 3,

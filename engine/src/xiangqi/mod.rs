@@ -1,11 +1,11 @@
 //! Xiangqi 象棋.
 //!
-//! `board` is the pieces and how moves are made and taken back, `attacks` the tables of what a piece reaches, `moves` the
-//! legal moves and their number, `rules` the game with its endings, `repetition` who is to blame for one, `fen` a position
-//! as a line, `notation` moves as players write them (ICCS, WXF, Chinese).
+//! `board` is the bitboards with make and unmake, `attacks` the attack tables, `moves` legal move generation, `rules` the
+//! game with its results, `repetition` the rules of perpetual check and chase, `fen` positions as lines, `notation` moves as
+//! text (ICCS, WXF, Chinese).
 //!
-//! The player: `position` is a board as the search sees it, `exchange` what a capture is worth when all is taken back, `net` the
-//! network that judges, `eval` what is counted beside it, `places` which quiet moves are tried first, `bot` the levels.
+//! The bot: `position` is the position for the search, `exchange` static exchange evaluation, `net` the NNUE, `eval` further
+//! evaluation terms, `places` piece-square tables for move ordering, `bot` the levels.
 
 mod attacks;
 mod board;

@@ -1,7 +1,8 @@
-//! The legal moves of a board, and their number.
+//! Legal move generation and counting.
 //!
-//! A move is legal if it leaves the own general unattacked. Most moves cannot change that, so it is tested only for the
-//! general's own moves, for every move out of check, and for moves that leave or enter a line or a leg that guards him.
+//! A pseudo-legal move is legal if it does not leave the own general attacked. Most moves cannot do so; the test is needed
+//! only for moves of the general, for evasions of a check, and for moves that leave or enter a line or a horse's leg that
+//! shields the general.
 
 use super::attacks::{
     self, ADVISER, ELEPHANT, EYE_SET, EYES, FILE, GENERAL, HORSE, HORSE_TO, RANK, SOLDIER, SOLDIER_TO, Set,
@@ -10,18 +11,18 @@ use super::attacks::{
 use super::board::{Board, Kind, XiangqiMove};
 use crate::Side;
 
-/// Which moves of pieces other than the general must be tested.
+/// Which moves of pieces other than the general need a test.
 struct Guard {
-    /// Every one.
+    /// All of them.
     all: bool,
-    /// Those from here.
+    /// Moves from these squares.
     from: Set,
-    /// Those to here.
+    /// Moves to these squares.
     to: Set,
 }
 
 impl Board {
-    /// Where the piece of the side to move on this square could go, were its general safe.
+    /// The pseudo-legal destinations of the piece of the side to move on this square.
     pub(super) fn reach(&self, square: u8, side: Side, kind: Kind) -> Set {
         let n = usize::from(square);
         let (ranks, files) = self.lines();
@@ -67,7 +68,7 @@ impl Board {
         Guard { all: self.in_check(), from, to }
     }
 
-    /// Whether a move that could be made were the general safe leaves him so.
+    /// Whether a pseudo-legal move leaves the general safe.
     fn is_safe(&self, mv: XiangqiMove) -> bool {
         let side = self.turn();
         let (from, to) = (usize::from(mv.from), usize::from(mv.to));
@@ -99,7 +100,8 @@ impl Board {
         })
     }
 
-    /// Calls `found` with each piece of the side to move, its legal targets that need no test, and those that do.
+    /// Calls `found` with each piece of the side to move, its destinations that are certainly legal, and those that need a
+    /// test.
     fn each_piece(&self, mut found: impl FnMut(u8, Set, Set)) {
         let side = self.turn();
         let guard = self.guard();
@@ -116,7 +118,7 @@ impl Board {
         }
     }
 
-    /// Every legal move, into `into` (cleared first), in a fixed order.
+    /// Writes all legal moves into `into` (cleared first), in a fixed order.
     pub fn legal_moves(&self, into: &mut Vec<XiangqiMove>) {
         into.clear();
         self.each_legal(Set::MAX, |mv| into.push(mv));
@@ -138,7 +140,7 @@ impl Board {
         });
     }
 
-    /// How many legal moves there are, without listing them.
+    /// Number of legal moves, without generating them.
     pub fn legal_count(&self) -> u32 {
         let mut count = 0;
         self.each_piece(|from, free, tested| {
@@ -158,8 +160,8 @@ impl Board {
     }
 }
 
-/// Sequences of legal moves of this length, endings by repetition and the like left out; the last ply is counted in bulk.
-/// Depth 0 is 1.
+/// Number of sequences of legal moves of this length (perft), ignoring repetitions and other ends; the last ply is
+/// bulk-counted. Depth 0 is 1.
 pub fn perft(board: &Board, depth: u32) -> u64 {
     fn below(board: &mut Board, depth: u32, lists: &mut [Vec<XiangqiMove>]) -> u64 {
         if depth == 1 {

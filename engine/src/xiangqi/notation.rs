@@ -1,18 +1,18 @@
-//! Moves as players write them.
+//! Move notations.
 //!
 //! Sources: ICCS as in the UCI and UCCI protocols (file letter, rank digit from 0); WXF as the World Xiangqi Federation
 //! writes it; Chinese as in the Chinese rules. Files count 1 to 9 from the mover's right.
 //!
-//! Two pieces of a kind on a file are told apart as front and rear (`+` `-`, 前 后); three soldiers have a middle one (`.`,
-//! 中); four or five, and soldiers on two files with several each, are numbered from the mover's right, front first (`a` to
-//! `e`, 一 to 五). Advisers and elephants need none of this, since the front one can only retreat and the rear one only
-//! advance. Black's digits are Arabic in Chinese notation.
+//! Two pieces of a kind on a file are distinguished as front and rear (`+` `-`, 前 后); of three soldiers there is a middle
+//! one (`.`, 中); four or five, and soldiers on two files with several each, are numbered from the mover's right, front first
+//! (`a` to `e`, 一 to 五). Advisers and elephants need no distinction, because the front one can only retreat and the rear one
+//! only advance. Black's digits are Arabic in Chinese notation.
 
 use super::attacks::{FILE, RANK, squares};
 use super::board::{Board, FILES, Kind, RANKS, XiangqiMove};
 use crate::Side;
 
-/// A way to write moves.
+/// A notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Notation {
     /// `h2e2`.
@@ -39,8 +39,7 @@ pub(super) fn iccs(mv: XiangqiMove) -> String {
     name(mv.from) + &name(mv.to)
 }
 
-/// The move that the text means, legal or not. WXF and Chinese find only moves that the piece could make were the general
-/// safe; ICCS any two squares.
+/// The move for a text, legal or not. WXF and Chinese match only pseudo-legal moves; ICCS matches any two squares.
 pub(super) fn read(board: &Board, text: &str) -> Option<XiangqiMove> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     if let Some(mv) = read_iccs(&text) {
@@ -72,11 +71,11 @@ fn read_iccs(text: &str) -> Option<XiangqiMove> {
     Some(XiangqiMove { from: square(from_file, from_rank)?, to: square(to_file, to_rank)? })
 }
 
-/// The signs of one way to write.
+/// The characters of a notation.
 struct Script {
-    /// By kind, Red's and Black's.
+    /// Pieces by kind, Red's and Black's.
     pieces: [[char; 7]; 2],
-    /// 1 to 9, Red's and Black's.
+    /// Digits 1 to 9, Red's and Black's.
     digits: [[char; 9]; 2],
     /// Advance, retreat, sideways.
     directions: [char; 3],
@@ -84,7 +83,7 @@ struct Script {
     places: [char; 3],
     /// First to fifth, of many soldiers.
     order: [char; 5],
-    /// Whether the piece comes before what tells it from its like.
+    /// Whether the piece precedes its distinguishing character.
     piece_first: bool,
 }
 
@@ -108,7 +107,7 @@ const CHINESE: Script = Script {
     piece_first: false,
 };
 
-/// Rank as the side sees it: 0 is its own back rank.
+/// Rank from the side's point of view: 0 is its own back rank.
 fn height(square: u8, side: Side) -> u8 {
     let rank = RANK[usize::from(square)];
     if side == Side::First { rank } else { RANKS as u8 - 1 - rank }
@@ -120,7 +119,7 @@ fn file_of(square: u8, side: Side) -> u8 {
     if side == Side::First { FILES as u8 - 1 - file } else { file }
 }
 
-/// How the move is written.
+/// The move in WXF or Chinese notation.
 fn relative(board: &Board, mv: XiangqiMove, script: &Script) -> String {
     let Some((side, kind)) = board.at(mv.from) else { return iccs(mv) };
     let name = script.pieces[side.index()][kind as usize];
@@ -133,7 +132,7 @@ fn relative(board: &Board, mv: XiangqiMove, script: &Script) -> String {
     who.into_iter().chain(whither(mv, side, kind, script)).collect()
 }
 
-/// Direction and number: files when the piece changes its file by nature or goes sideways, else the steps.
+/// Direction and number: the destination file if the piece changes its file, otherwise the number of steps.
 fn whither(mv: XiangqiMove, side: Side, kind: Kind, script: &Script) -> [char; 2] {
     let (from, to) = (height(mv.from, side), height(mv.to, side));
     let digit = |number: u8| script.digits[side.index()][usize::from(number)];
@@ -150,7 +149,7 @@ fn whither(mv: XiangqiMove, side: Side, kind: Kind, script: &Script) -> [char; 2
     }
 }
 
-/// What tells the piece from others of its kind on its file, when something must.
+/// The character that distinguishes the piece from others of its kind on its file, if necessary.
 fn sign_among_like(board: &Board, square: u8, side: Side, kind: Kind, script: &Script) -> Option<char> {
     if matches!(kind, Kind::General | Kind::Adviser | Kind::Elephant) {
         return None;
@@ -183,11 +182,11 @@ fn sign_among_like(board: &Board, square: u8, side: Side, kind: Kind, script: &S
     )
 }
 
-/// Every way in which the move may be found written, in [`plain`] signs.
+/// All variants in which the move may be written, in [`plain`] characters.
 fn readings(board: &Board, mv: XiangqiMove, script: &Script) -> Vec<String> {
     let written = relative(board, mv, script);
     let mut list = vec![plain(&written)];
-    // Some books say front and rear of advisers and elephants too.
+    // Some books distinguish front and rear for advisers and elephants too.
     if let Some((side, kind @ (Kind::Adviser | Kind::Elephant))) = board.at(mv.from) {
         let like = squares(board.pieces(side, kind))
             .find(|&other| other != mv.from && file_of(other, side) == file_of(mv.from, side));
@@ -201,7 +200,7 @@ fn readings(board: &Board, mv: XiangqiMove, script: &Script) -> Vec<String> {
     list
 }
 
-/// The text with one sign for all that mean the same: traditional characters, other letters, digits of any width.
+/// The text with variants of characters unified: traditional ones, alternative letters, full-width digits.
 fn plain(text: &str) -> String {
     text.chars()
         .map(|c| match c {

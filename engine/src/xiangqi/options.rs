@@ -1,9 +1,9 @@
-//! What may be chosen about xiangqi.
+//! The options of xiangqi.
 
 use super::XiangqiSetup;
 use crate::options::{Both, Options, Row, switch};
 
-/// A limit as players count it: in moves of each side.
+/// A limit in full moves.
 pub(super) fn rounds(plies: u32) -> Both {
     if plies.is_multiple_of(2) {
         Both::new(format!("{} 回合", plies / 2), format!("{} moves each", plies / 2))

@@ -1,8 +1,7 @@
-//! How good a place each square is for each kind of piece, in hundredths of a soldier or so: only for the order in which quiet
-//! moves are tried.
+//! Piece-square tables, in about hundredths of a soldier, used only for ordering quiet moves.
 //!
-//! Fitted by logistic regression to games of the engine when it still judged by terms; see EXPERIMENTS.md. By rank from the own
-//! side, then by file from the edge: left and right count alike.
+//! Fitted by logistic regression to games of an earlier engine with a hand-crafted evaluation; see EXPERIMENTS.md. By rank
+//! from the own side, then by file from the edge, because left and right are symmetric.
 
 use super::board::{FILES, RANKS, SQUARES};
 use crate::Side;
@@ -104,7 +103,7 @@ const PLACES: [[[i16; FILES_ALIKE]; RANKS]; 7] = [
     ],
 ];
 
-/// What a place counts for a piece of a side.
+/// The value of a square for a piece of a side.
 pub(super) const fn place(side: Side, kind: usize, square: u8) -> i32 {
     TABLE[side as usize][kind][square as usize] as i32
 }

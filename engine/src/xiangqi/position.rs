@@ -1,4 +1,4 @@
-//! Xiangqi as the search sees it: which moves come first, what is certain, what is better.
+//! The xiangqi position for the search: move ordering, certain results, static evaluation.
 
 use super::Xiangqi;
 use super::attacks::{self, HORSE_TO, SOLDIER_TO, Set, bit};
@@ -11,26 +11,25 @@ use super::repetition;
 use crate::search::{AlphaBetaGame, Candidate, NodeVerdict, Reductions, SearchParams, Tactics, Urgency};
 use crate::{Game, Reason, Side};
 
-/// A board with what the search wants to know of it at once.
+/// A board with incremental data for the search.
 #[derive(Clone)]
 pub(super) struct Position {
     board: Board,
-    /// Moves made, those of the game since its last capture included.
+    /// The moves made, including those of the game since its last capture.
     past: Vec<Step>,
     /// Plies without a capture or a soldier's move that make a draw.
     quiet_limit: u16,
     now: Now,
-    /// The network's, from the first judgement on.
+    /// The network's accumulator, allocated at the first evaluation.
     accumulator: Option<Box<Accumulator>>,
 }
 
-/// What a move changes beside the board.
+/// State besides the board that a move changes.
 #[derive(Clone, Copy)]
 struct Now {
     /// Plies since the last capture or soldier's move.
     quiet: u16,
-    /// Moves at the end of `past` that could all be taken back by moves of the game: no capture, no soldier's step forward,
-    /// no pass.
+    /// Number of reversible moves at the end of `past`: without captures, forward moves of soldiers, or null moves.
     linked: u16,
     /// Whether the side to move is in check.
     in_check: bool,
@@ -38,7 +37,7 @@ struct Now {
     phase: i32,
 }
 
-/// A move made, and what there was before it.
+/// A move made, with the state before it.
 #[derive(Clone)]
 struct Step {
     key: u64,
@@ -47,15 +46,15 @@ struct Step {
     before: Now,
 }
 
-/// Plies of a round of moves that the search recognises. Soldiers that go to and fro across the river make games without end
-/// and without repetition; looking all the way back in them took most of the time.
+/// Maximum length in plies of a repetition that the search detects. Soldiers that move sideways across the river make
+/// endless games without repetition, in which unlimited detection took most of the time.
 const LONGEST_ROUND: usize = 100;
-/// A judgement shrinks with the plies since anything final happened, to half at this many, so that a side that is ahead does
-/// something about it.
+/// The static evaluation decreases with the number of reversible plies, to half at this number, so that the winning side
+/// makes progress.
 const STALE: i32 = 128;
-/// What can be won at once by exchange, from which on a position is not judged: more than a soldier at home.
+/// Minimum gain of a capture for [`Position::hangs`]: more than a soldier on its own side.
 const HANGING: i32 = 100;
-/// Judgement never looks like proof.
+/// Maximum static evaluation, below proven values.
 const JUDGEMENT_MAX: i32 = 20_000;
 
 impl Position {
@@ -76,13 +75,13 @@ impl Position {
         position
     }
 
-    /// A board without a past, and without a limit of quiet plies.
+    /// A board without history, and without a limit of reversible plies.
     pub(super) fn from_board(board: &Board) -> Self {
         let now = Now { quiet: 0, linked: 0, in_check: board.in_check(), phase: eval::phase(board) };
         Self { board: *board, past: Vec::with_capacity(256), quiet_limit: u16::MAX, now, accumulator: None }
     }
 
-    /// Whether a piece can be won by exchange at once: then the position is not judged but looked at further.
+    /// Whether a capture gains material (SEE): then the position is searched further instead of evaluated.
     pub(super) fn hangs(&self) -> bool {
         let mut loud = Vec::new();
         self.noisy(&mut loud, false);
@@ -93,8 +92,8 @@ impl Position {
         &self.board
     }
 
-    /// How the game stands if this position has been there before since the last capture. The rules ask for a third time;
-    /// what two rounds of the same moves would bring, the first shows.
+    /// The result if the position has occurred since the last capture. The rules require a third occurrence; the search
+    /// assumes that a cycle of moves repeats.
     fn repeated(&self) -> Option<NodeVerdict> {
         let linked = usize::from(self.now.linked).min(LONGEST_ROUND);
         if linked < 4 {
@@ -103,8 +102,8 @@ impl Position {
         let (key, length) = (self.board.key(), self.past.len());
         let first = (4..=linked).step_by(2).map(|back| length - back).find(|&n| self.past[n].key == key)?;
         let round = &self.past[first..];
-        // Whether every move of the side to move (the first of the round), of the other, gave check. A position's flag
-        // tells of the move before it.
+        // Whether every move of the side to move (the first of the cycle), or of the other, gave check. The flag of a
+        // position is about the move before it.
         let checks = |from: usize| {
             (from..round.len())
                 .step_by(2)
@@ -125,7 +124,7 @@ impl Position {
         })
     }
 
-    /// From where a piece of each kind of the side to move would give check.
+    /// The squares from which each kind of piece of the side to move gives check.
     fn check_squares(&self) -> CheckSquares {
         let (board, side) = (&self.board, self.board.turn());
         let general = board.general(side.other());
@@ -140,13 +139,13 @@ impl Position {
         }
     }
 
-    /// How much better a place it goes to, for the order of quiet moves.
+    /// Gain of a move in the piece-square tables, for ordering quiet moves.
     fn step_gain(&self, kind: Kind, mv: XiangqiMove) -> i32 {
         let side = self.board.turn();
         place(side, kind as usize, mv.to) - place(side, kind as usize, mv.from)
     }
 
-    /// A move with what the search wants to know of it.
+    /// A move with its data for the search.
     fn look_at(&self, mv: XiangqiMove, checks: &CheckSquares) -> Candidate<XiangqiMove> {
         let (_, kind) = self.board.at(mv.from).expect("a move has a piece");
         let check = checks.has(kind, mv.to);
@@ -166,10 +165,10 @@ impl Position {
     }
 }
 
-/// Above every quiet move; below every one, with the worth of what is taken added.
+/// Rank of good captures, above all quiet moves; below: rank of bad captures, to which the captured value is added.
 const GOOD_CAPTURE: i32 = 3_000;
 const BAD_CAPTURE: i32 = -4_000;
-/// What it adds to a quiet move's rank that it gives check.
+/// Bonus to the rank of a quiet move that gives check.
 const CHECK: i32 = 60;
 
 struct CheckSquares {
@@ -180,8 +179,8 @@ struct CheckSquares {
 }
 
 impl CheckSquares {
-    /// Whether a piece of this kind gives check from here. What a move uncovers is not seen, nor that a cannon which moves
-    /// away from the general was itself the screen.
+    /// Whether a piece of this kind gives check from here. Ignores discovered checks, and that a cannon moving away may
+    /// itself have been the screen.
     const fn has(&self, kind: Kind, to: u8) -> bool {
         let set = match kind {
             Kind::Horse => self.horse,
@@ -199,7 +198,7 @@ impl AlphaBetaGame for Position {
     const MOVE_NUMBERS: usize = SQUARES * SQUARES;
     const CONTINUATIONS: usize = 14 * SQUARES;
     const STUCK: NodeVerdict = NodeVerdict::LossIn(0);
-    /// Found by self-play; see EXPERIMENTS.md.
+    /// Tuned by self-play; see EXPERIMENTS.md.
     const PARAMS: SearchParams = SearchParams {
         aspiration: 20,
         reverse_futility: 70,
@@ -245,7 +244,7 @@ impl AlphaBetaGame for Position {
         (side.index() * 7 + kind as usize) * SQUARES + usize::from(mv.to)
     }
 
-    /// Soldiers and guards of both sides.
+    /// Soldiers, advisers and elephants of both sides.
     fn structure_key(&self) -> u64 {
         let mut frame = 0_u64;
         for side in Side::BOTH {
@@ -295,7 +294,7 @@ impl AlphaBetaGame for Position {
     }
 
     fn pass(&mut self) -> bool {
-        // With hardly a piece left a side may well be hurt by having to move.
+        // Zugzwang is likely with few pieces.
         let side = self.board.turn();
         let pieces =
             [Kind::Horse, Kind::Chariot, Kind::Cannon].map(|kind| self.board.pieces(side, kind)).into_iter();
@@ -395,8 +394,8 @@ impl AlphaBetaGame for Position {
     }
 }
 
-/// Whether a legal move would end the game against the one who makes it, or bring a position there a second time that a
-/// third would lose: what the root leaves out if it can.
+/// Whether a legal move loses by the repetition rule, at once or if the position occurs once more: the root leaves such
+/// moves out if possible.
 pub(super) fn loses_by_rule(game: &Xiangqi, mv: XiangqiMove) -> bool {
     let mut after = game.clone();
     after.play(mv);
@@ -417,7 +416,7 @@ mod tests {
     use crate::xiangqi::XiangqiSetup;
     use crate::{Limits, Rng};
 
-    /// A game after so many moves drawn by lot, captures preferred so that boards thin out; not ended.
+    /// A position after this many random moves with a preference for captures, without an end.
     fn scattered(plies: u32, rng: &mut Rng) -> Xiangqi {
         'again: loop {
             let mut game = Xiangqi::new(&XiangqiSetup::default()).expect("the setup is valid");
@@ -561,8 +560,8 @@ mod tests {
 
     #[test]
     fn a_round_of_moves_is_judged_in_the_search_as_the_rules_judge_its_end() {
-        // Boards with few pieces, so that positions come up again; each time the rules end a game by repetition, the search
-        // must have said so when the position came up before, if the round was the same both times.
+        // Few pieces, so that positions repeat; whenever the rules end a game by repetition, the search must have given that
+        // result at the second occurrence, if both cycles were the same.
         let mut rng = Rng::new(2);
         let mut seen = [0; 3];
         let fens = [
@@ -576,7 +575,7 @@ mod tests {
         for round in 0..4_000 {
             let setup = XiangqiSetup::default();
             let mut game = Xiangqi::from_position(&setup, fens[round % fens.len()]).expect("a position");
-            // Four moves back and forth, three times over.
+            // A cycle of four moves, three times.
             let mut circle: Vec<XiangqiMove> = Vec::new();
             let mut ok = true;
             for n in 0..12 {
@@ -595,7 +594,7 @@ mod tests {
                 };
                 circle.push(mv);
                 if n == 4 {
-                    // The round is closed for the first time: what does the search think of it?
+                    // The cycle is closed for the first time: the verdict of the search.
                     let known = Position::new(&game).verdict();
                     assert!(known.is_some(), "the position has been there before");
                 }

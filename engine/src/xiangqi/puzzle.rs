@@ -1,11 +1,11 @@
-//! Mates by checks alone, as contests that are proven move by move.
+//! Contests of xiangqi puzzles: mates by continuous checks, proved move by move.
 
 use super::Xiangqi;
 use super::board::{Board, Cell, XiangqiMove, to_point};
 use crate::puzzles::{Contest, Stand};
 use crate::{Action, Game, Side};
 
-/// The attacker gives check with every move until the general cannot be saved.
+/// The attacker gives check with every move until mate.
 pub(crate) struct MateContest {
     board: Board,
     attacker: Side,
@@ -13,7 +13,7 @@ pub(crate) struct MateContest {
 }
 
 impl MateContest {
-    /// Repetition and quiet plies do not matter: a hunt is shorter.
+    /// Repetition and the halfmove clock are ignored, because the sequences are too short.
     pub(crate) fn new(game: &Xiangqi, attacker: Side) -> Self {
         Self { board: *game.board(), attacker, made: Vec::new() }
     }
@@ -24,7 +24,7 @@ impl Contest for MateContest {
 
     fn stand(&self) -> Stand {
         if self.board.turn() == self.attacker {
-            // Where the attacker has no move it has none that gives check either.
+            // An attacker without legal moves has no checks either.
             Stand::Attack
         } else if !self.board.in_check() {
             Stand::Failed
@@ -54,7 +54,7 @@ impl Contest for MateContest {
             }
             board.unmake(mv, taken);
         }
-        // Those that leave fewest answers first.
+        // Checks with the fewest replies first.
         checks.sort_by_key(|&(answers, _)| answers);
         into.extend(checks.into_iter().map(|(_, mv)| mv));
     }
@@ -79,7 +79,7 @@ impl Contest for MateContest {
 }
 
 impl Xiangqi {
-    /// A check that is given, and mates that would be given next.
+    /// Checks that are given, and threatened mates.
     pub(crate) fn threats(&self) -> Vec<crate::threats::Threat> {
         use crate::threats::{Threat, ThreatKind};
         let (turn, board) = (self.turn(), self.board());
@@ -89,7 +89,8 @@ impl Xiangqi {
             found.push(Threat { kind: ThreatKind::Check, side: turn.other(), at });
         }
         for side in Side::BOTH {
-            // Whoever is in check has other worries, and the other side would take the general.
+            // A side in check has no threats, and a position in which the other side could capture the general is
+            // impossible.
             if board.in_check() && side != turn {
                 continue;
             }

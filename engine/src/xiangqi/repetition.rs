@@ -1,4 +1,4 @@
-//! Who is to blame when a position comes up for the third time.
+//! The result of a threefold repetition.
 //!
 //! Source: the Asian rules as the project's rule page states them, with the cases that it leaves open decided so:
 //! - What counts is every move of a side between the first and the third occurrence.
@@ -15,14 +15,14 @@ use super::attacks::squares;
 use super::board::{Board, Kind, SQUARES, XiangqiMove};
 use crate::{Outcome, Reason, Side};
 
-/// How the third occurrence of a position ends the game. `moves` lead from the first occurrence to the third, none of them
-/// a capture; `last` is the position after them.
+/// The result of the third occurrence of a position. `moves` lead from the first occurrence to the third, without captures;
+/// `last` is the position after them.
 pub(super) fn judge(last: &Board, moves: &[XiangqiMove]) -> Outcome {
     let mut board = *last;
     for &mv in moves.iter().rev() {
         board.unmake(mv, super::board::Cell::EMPTY);
     }
-    // Each piece is known by the square on which it stood at the first occurrence.
+    // Each piece is identified by its square at the first occurrence.
     let mut names: [u8; SQUARES] = std::array::from_fn(|square| square as u8);
     let mut conduct = [Conduct { checks: true, chased: u128::MAX }; 2];
     for &mv in moves {
@@ -54,7 +54,7 @@ pub(super) fn judge(last: &Board, moves: &[XiangqiMove]) -> Outcome {
         .unwrap_or(Outcome { winner: None, reason: Reason::Repetition })
 }
 
-/// What one side has done with each of its moves so far.
+/// What all moves of a side so far have in common.
 #[derive(Clone, Copy)]
 struct Conduct {
     /// Every move gave check.
@@ -63,13 +63,13 @@ struct Conduct {
     chased: u128,
 }
 
-/// A piece that could take another and keep what it won.
+/// A winning capture that a piece threatens.
 struct Threat {
     from: u8,
     to: u8,
 }
 
-/// What the side to move threatens, by the words above.
+/// The threats of the side to move, as defined above.
 fn threats(board: &Board, side: Side) -> Vec<Threat> {
     debug_assert_eq!(board.turn(), side, "threats are those of the side to move");
     let mut list = Vec::new();
@@ -95,7 +95,7 @@ fn has_crossed(square: u8, side: Side) -> bool {
     (usize::from(square) >= SQUARES / 2) == (side == Side::First)
 }
 
-/// Whether taking is legal and not answered by taking back.
+/// Whether the capture is legal and cannot be answered by recapture.
 fn wins(board: &Board, mv: XiangqiMove, chaser: Kind, target: Kind) -> bool {
     let side = board.turn();
     let mut after = *board;
@@ -108,7 +108,7 @@ fn wins(board: &Board, mv: XiangqiMove, chaser: Kind, target: Kind) -> bool {
         board.legal_moves(&mut moves);
         moves.into_iter().filter(move |mv| mv.to == to).collect::<Vec<_>>()
     };
-    // Were it the other side's move now, could the target take its chaser?
+    // Whether the target could capture its chaser, if it were its turn.
     let exchange = chaser == target && takes(&board.passed(), mv.from).iter().any(|back| back.from == mv.to);
     let stronger = target == Kind::Chariot && matches!(chaser, Kind::Horse | Kind::Cannon);
     !exchange && (stronger || takes(&after, mv.to).is_empty())

@@ -1,8 +1,8 @@
-//! The game: moves with the reasons why others are none, and how it ends.
+//! The rules of xiangqi: legality with reasons, and results.
 //!
-//! Source: the World Xiangqi rules as the project's rule page states them. No legal move loses, in check or not. A position
-//! that comes up for the third time is judged in `repetition`. Plies without a capture or a soldier's move are drawn at the
-//! limit of the setup, and so is a position in which neither side has a piece that can cross the river.
+//! Source: the World Xiangqi rules as the project's rule page states them. A side without a legal move loses, in check or
+//! not. `repetition` decides about threefold repetition. The game is drawn when the setup's limit of plies without a capture
+//! or a soldier's move is reached, and when neither side has a piece that can cross the river.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,12 +22,13 @@ use crate::{
     PieceView, Point, Reason, Rng, SetupError, Side, Touch,
 };
 
-/// What a match of xiangqi is played by.
+/// The setup of a match of xiangqi.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct XiangqiSetup {
-    /// Plies without a capture or a soldier's move that make a draw. 120 by the World Xiangqi rules: sixty moves of each.
+    /// Plies without a capture or a soldier's move that make a draw. 120 by the World Xiangqi rules: sixty moves of each
+    /// side.
     pub quiet_limit: Option<u16>,
-    /// Black ([`Side::Second`]) has the first move, as in some places and old books.
+    /// Black ([`Side::Second`]) moves first, as in some regions and old books.
     pub black_first: bool,
 }
 
@@ -37,30 +38,30 @@ impl Default for XiangqiSetup {
     }
 }
 
-/// A position of xiangqi. Red is [`Side::First`], and begins unless the setup says otherwise.
+/// A position of xiangqi. Red is [`Side::First`], and moves first unless the setup says otherwise.
 ///
-/// Its key covers the setup, the pieces and the side to move. Left out: how often the position has been there, and the
-/// count of plies towards a draw.
+/// The key covers the setup, the pieces and the side to move. It leaves out the number of occurrences of the position, and
+/// the halfmove clock.
 #[derive(Clone, Debug)]
 pub struct Xiangqi {
     setup: XiangqiSetup,
     board: Board,
-    /// Plies since the last capture or soldier's move.
+    /// Halfmove clock: plies since the last capture or soldier's move.
     quiet: u16,
-    /// Number of the move with which the position was set up.
+    /// Move number of the initial position.
     first_number: u32,
     first_turn: Side,
     ply: u32,
     last: Option<XiangqiMove>,
     outcome: Option<Outcome>,
-    /// Moves since the last capture, and the board's key before each.
+    /// Moves since the last capture, with the board's key before each.
     past: Vec<(u64, XiangqiMove)>,
-    /// Pieces that each side has taken.
+    /// Number of pieces that each side has captured.
     taken: [u16; 2],
 }
 
 impl Xiangqi {
-    /// The position that a FEN describes; see the module `fen`. Earlier occurrences are unknown.
+    /// Parses a FEN; see the module `fen`. Earlier occurrences of the position are unknown.
     pub fn from_position(setup: &XiangqiSetup, fen: &str) -> Result<Self, TextError> {
         setup.check().map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
         let Fen { board, quiet, number } = Fen::read(fen)?;
@@ -87,7 +88,7 @@ impl Xiangqi {
         Fen { board: self.board, quiet: self.quiet, number }.write()
     }
 
-    /// The pieces, for a search.
+    /// The board, for a search.
     pub fn board(&self) -> &Board {
         &self.board
     }
@@ -97,35 +98,36 @@ impl Xiangqi {
         self.board.at(to_square(at)?)
     }
 
-    /// Pieces that attack the general of the side to move.
+    /// Pieces that give check to the side to move.
     pub(crate) fn checkers(&self) -> Vec<Point> {
         squares(self.board.checkers(self.board.turn())).map(to_point).collect()
     }
 
-    /// Where the general of the side to move stands.
+    /// The general of the side to move.
     pub(crate) fn general(&self) -> Point {
         to_point(self.board.general(self.board.turn()))
     }
 
-    /// Moves since the last capture, and the board's key before each.
+    /// Moves since the last capture, with the board's key before each.
     pub(super) fn past(&self) -> &[(u64, XiangqiMove)] {
         &self.past
     }
 
-    /// Plies since the last capture or soldier's move.
+    /// Halfmove clock: plies since the last capture or soldier's move.
     pub(super) fn quiet(&self) -> u16 {
         self.quiet
     }
 
-    /// Goes on where the side to move has a legal move, although these rules see an end: bare material, too long without progress,
-    /// a repetition. For positions that another program's rules have led to. The next move judges again.
+    /// Continues the game if the side to move has a legal move, although it has ended by these rules (bare material,
+    /// halfmove clock, repetition). For positions reached under another program's rules. The next move checks for an end
+    /// again.
     pub fn play_on(&mut self) {
         if self.board.has_legal_move() {
             self.outcome = None;
         }
     }
 
-    /// Whether this legal move would lose the game at once by perpetual check or chase: what a player is warned of.
+    /// Whether this legal move loses at once by perpetual check or chase, for warnings.
     pub fn loses_by_repetition(&self, mv: XiangqiMove) -> bool {
         let mut after = self.clone();
         after.play(mv);
@@ -135,12 +137,12 @@ impl Xiangqi {
         })
     }
 
-    /// The move as players write it in this notation; it must be one that the piece could make were the general safe.
+    /// The move in this notation; it must be pseudo-legal.
     pub fn write(&self, mv: XiangqiMove, notation: Notation) -> String {
         notation::write(&self.board, mv, notation)
     }
 
-    /// The general in check, what gives it, and what can end it.
+    /// Marks of a check: the general, the checking pieces, and the pieces that can end it.
     fn check_marks(&self) -> Vec<Mark> {
         let helpers = self.check().map(|check| check.helpers).unwrap_or_default();
         let mark = |kind| move |at| Mark { at, kind };
@@ -176,8 +178,8 @@ impl Xiangqi {
             .then_some(Outcome { winner: None, reason: Reason::BareMaterial })
     }
 
-    /// Why the piece cannot go there, were its general safe. Written square by square, apart from the tables that make the
-    /// list of moves, so that each checks the other.
+    /// Why a move is not pseudo-legal. Written square by square, independently of the attack tables, so that the two
+    /// implementations check each other.
     fn check_shape(&self, from: u8, to: u8) -> Result<(), IllegalAction> {
         let at = |square: u8| self.board.at(square);
         let (side, kind) = at(from).expect("the caller has looked");
@@ -246,7 +248,7 @@ impl Xiangqi {
     }
 }
 
-/// The limit of plies, then what is not as usual: `quiet=120`, `quiet=off black-first`.
+/// The halfmove limit, followed by options with other than default values: `quiet=120`, `quiet=off black-first`.
 impl fmt::Display for XiangqiSetup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.quiet_limit {
@@ -257,7 +259,7 @@ impl fmt::Display for XiangqiSetup {
     }
 }
 
-/// Reads what `Display` writes, in any order; what is left out is as usual.
+/// Parses the format of `Display`, in any order; missing options have defaults.
 impl FromStr for XiangqiSetup {
     type Err = TextError;
 
@@ -420,7 +422,7 @@ impl Game for Xiangqi {
         }
     }
 
-    /// ICCS: file letter and rank digit from 0, `h2e2`. [`Xiangqi::write`] has the others.
+    /// ICCS: file letter and rank from 0, `h2e2`. See [`Xiangqi::write`] for other notations.
     fn notation(&self, action: Action) -> String {
         match action {
             Action::Step { from, to } => match (to_square(from), to_square(to)) {
@@ -431,12 +433,12 @@ impl Game for Xiangqi {
         }
     }
 
-    /// Reads ICCS (`h2e2`, `H2-E2`), WXF (`C2=5`) and Chinese (`炮二平五`).
+    /// Parses ICCS (`h2e2`, `H2-E2`), WXF (`C2=5`) and Chinese (`炮二平五`).
     fn parse(&self, text: &str) -> Option<Action> {
         notation::read(&self.board, text).map(Self::action)
     }
 
-    /// ICCS: the file's letter and the rank from 0, `e4`.
+    /// ICCS: file letter and rank from 0, `e4`.
     fn point_name(point: Point) -> String {
         to_square(point).map_or_else(
             || point.to_string(),

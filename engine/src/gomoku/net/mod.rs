@@ -1,13 +1,14 @@
 //! Evaluation by an efficiently updatable network over line patterns.
 //!
-//! Features are what a line looks like around a point (the `RADIUS` cells on either side), in each colour's perspective; each has a
-//! row of `CHANNELS` numbers. The rows of a point's four lines are added and go through a clipped ReLU: that a point joins two lines
-//! counts here. The sum over all empty points (sum pooling), in both perspectives, goes with a few counts of threats through one
-//! hidden layer. The output is added to the evaluation by shapes (`shape`), so that the network learns only what that misses.
+//! A feature is the neighbourhood of a point along a line (the `RADIUS` cells on either side), in each colour's perspective;
+//! each has a row of `CHANNELS` numbers. The rows of a point's four lines are added and pass through a clipped ReLU, which
+//! makes intersecting lines count. The sum over all empty points (sum pooling), in both perspectives, and a few counts of
+//! threats are the input of one hidden layer. The output is added to the evaluation by shapes (`shape`), so that the network
+//! learns only its error.
 //!
-//! Mirrored surroundings share a row, and both colours share all rows: a position and its reflections, rotations and
-//! exchange of colours get the same judgement. The weights are made by `train` from games of this engine against itself; see
-//! EXPERIMENTS.md for the recipe. Accumulators are integers, the layers floats in a fixed order: the same on every processor.
+//! Mirrored neighbourhoods share a row, and so do the colours: positions that are equal by symmetry or swap of colours get
+//! the same score. `train` makes the weights from self-play games; see EXPERIMENTS.md for the recipe. Accumulators are
+//! integers, the layers floats in a fixed order: the result is the same on every processor.
 
 #![allow(
     clippy::inline_always,
@@ -26,15 +27,15 @@ pub(super) use weights::Weights;
 
 /// Cells on either side of a point that the network sees along a line.
 const RADIUS: u32 = 4;
-/// Ways in which 2 * [`RADIUS`] cells of two bits can be filled.
+/// Number of neighbourhoods: 2 * [`RADIUS`] cells of two bits.
 const SURROUNDINGS: usize = 1 << (4 * RADIUS);
-/// Numbers for each surrounding in one colour's view.
+/// Width of a row in one perspective.
 const CHANNELS: usize = 32;
 /// Quantisation of a point's accumulator: this is 1.0.
 const ONE: i16 = 127;
 /// The pooled accumulator is divided by this before the hidden layer.
 const POOL_SCALE: f32 = 16.0;
-/// Threats whose squares are counted for each side.
+/// Threats whose number of squares is an input, for each side.
 const COUNTED: [Threat; 7] = [
     Threat::Three,
     Threat::ThreeAndMore,
@@ -44,7 +45,7 @@ const COUNTED: [Threat; 7] = [
     Threat::FourThree,
     Threat::TwoFours,
 ];
-/// More squares of one threat than this count as this many.
+/// Maximum of such a count.
 const COUNT_MAX: u32 = 4;
 /// Inputs of the hidden layer: both perspectives of the accumulator, and both sides' counts, those of the side to move first.
 const INPUTS: usize = 2 * CHANNELS + 2 * COUNTED.len();
@@ -56,21 +57,21 @@ const POINTS: f32 = 400.0;
 /// One row of numbers.
 type Row = [i16; CHANNELS];
 
-/// The accumulator, and the board that it belongs to. It is updated lazily: the search makes and unmakes many moves that nobody
-/// evaluates, and the difference to the board is applied when an evaluation is asked for.
+/// The accumulator with the board that it belongs to. Updated lazily: the search makes and unmakes many moves without an
+/// evaluation, and the difference is applied when one is requested.
 #[derive(Clone)]
 pub(super) struct Accumulator {
-    /// For each point and colour's view the sum of its four rows.
+    /// For each point and perspective the sum of its four rows.
     points: Vec<[Row; 2]>,
-    /// For each view the sum over the empty points of what is left after cutting.
-    /// More than an `i16` holds on the largest boards: read as `u16`.
+    /// For each perspective the sum of the clipped values over the empty points. It can exceed an `i16` on the largest
+    /// boards, and is read as `u16`.
     pool: [Row; 2],
     lines: [[u64; 64]; 4],
     stones: [[u32; 32]; 2],
 }
 
 impl Accumulator {
-    /// The accumulator of an empty board of this shape.
+    /// The accumulator of an empty board of this size.
     pub(super) fn new(board: &Board, weights: &Weights) -> Self {
         let mut accumulator = Self {
             points: vec![[[0; CHANNELS]; 2]; SQUARES],
@@ -92,8 +93,8 @@ impl Accumulator {
         accumulator
     }
 
-    /// What the network adds to the evaluation by shapes, for the side to move, in points. The board has the shape that this
-    /// accumulator was made for.
+    /// The network's correction of the evaluation by shapes, for the side to move, in points. The board must have the size
+    /// of the accumulator.
     pub(super) fn judge(&mut self, board: &Board, weights: &Weights) -> i32 {
         #[cfg(target_arch = "x86_64")]
         #[allow(
@@ -101,13 +102,13 @@ impl Accumulator {
             reason = "loops over rows of 32 numbers are a third of the search's time; EXPERIMENTS.md"
         )]
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function is compiled for.
+            // SAFETY: the processor supports AVX2, for which the function is compiled.
             return unsafe { self.judge_by_avx2(board, weights) };
         }
         self.judge_anywhere(board, weights)
     }
 
-    /// [`Self::judge`] with twice as wide instructions as compilers may take for granted.
+    /// [`Self::judge`] compiled for AVX2, whose vectors are twice as wide as the baseline's.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn judge_by_avx2(&mut self, board: &Board, weights: &Weights) -> i32 {
@@ -120,7 +121,7 @@ impl Accumulator {
         self.weigh(board, weights)
     }
 
-    /// Applies the difference between the board of the accumulator and this one.
+    /// Applies the difference between the accumulator's board and this one.
     #[inline(always)]
     fn refresh(&mut self, board: &Board, weights: &Weights) {
         for (side, rows) in board.stones().iter().enumerate() {
@@ -135,7 +136,7 @@ impl Accumulator {
         }
     }
 
-    /// Puts a stone there, or takes it off if it is there.
+    /// Adds a stone, or removes it if it is there.
     #[inline(always)]
     fn change(&mut self, board: &Board, square: Square, side: Side, weights: &Weights) {
         let bit = 1 << square.x();
@@ -166,7 +167,7 @@ impl Accumulator {
         self.count_point(square, true);
     }
 
-    /// One of the rows of a point has become another.
+    /// Replaces a row of a point.
     #[inline(always)]
     fn renew(&mut self, square: Square, old: [&Row; 2], new: [&Row; 2]) {
         let empty = self.is_empty(square);
@@ -187,7 +188,7 @@ impl Accumulator {
         (self.stones[0][y] | self.stones[1][y]) >> square.x() & 1 == 0
     }
 
-    /// Adds an empty point to the accumulator over the board, or takes it away.
+    /// Adds an empty point to the pooled sums, or removes it.
     #[inline(always)]
     fn count_point(&mut self, square: Square, add: bool) {
         if !self.is_empty(square) {
@@ -199,7 +200,7 @@ impl Accumulator {
         }
     }
 
-    /// What goes into the layer for the side to move.
+    /// Inputs of the hidden layer for the side to move.
     #[inline(always)]
     fn inputs(&self, board: &Board) -> [f32; INPUTS] {
         let mut inputs = [0.0; INPUTS];
@@ -213,13 +214,13 @@ impl Accumulator {
         inputs
     }
 
-    /// What the layer makes of the accumulator.
+    /// Evaluates the layers.
     #[inline(always)]
     fn weigh(&self, board: &Board, weights: &Weights) -> i32 {
         let inputs = self.inputs(board);
         let mut hidden = weights.bias;
         for (&input, row) in inputs.iter().zip(&weights.layer) {
-            // Most threats are rare.
+            // Most counts are 0.
             if input != 0.0 {
                 hidden = std::array::from_fn(|n| hidden[n] + input * row[n]);
             }
@@ -232,7 +233,7 @@ impl Accumulator {
     }
 }
 
-/// How many squares threaten what, those of the side to move first.
+/// Counts of squares by threat, those of the side to move first.
 fn counts(board: &Board) -> [f32; 2 * COUNTED.len()] {
     let us = board.turn();
     std::array::from_fn(|n| {
@@ -241,7 +242,7 @@ fn counts(board: &Board) -> [f32; 2 * COUNTED.len()] {
     })
 }
 
-// One step over a whole row each, so that the compiler makes one or two instructions of it.
+// Whole-row operations, which the compiler vectorises to one or two instructions.
 
 #[inline(always)]
 fn sum(a: Row, b: Row) -> Row {
@@ -253,13 +254,13 @@ fn negative(a: Row) -> Row {
     std::array::from_fn(|n| a[n].wrapping_neg())
 }
 
-/// What is left of the accumulator of a point.
+/// The clipped ReLU of a row.
 #[inline(always)]
 fn cut(a: Row) -> Row {
     std::array::from_fn(|n| a[n].clamp(0, ONE))
 }
 
-/// The cells around a place in a line, those before it in the low bits.
+/// The neighbourhood of a place in a line, cells before it in the low bits.
 #[inline]
 fn surrounding(line: u64, place: u32) -> usize {
     let bits = 2 * RADIUS;

@@ -1,7 +1,7 @@
-//! How the network learns: by gradient descent on positions of games that the engine played against itself.
+//! Training of the network by gradient descent on positions of self-play games.
 //!
-//! The aim for a position is mostly what a search of it said and partly how its game ended, both as the chance of the side to
-//! move. The judgement by shapes is given; the network learns what to add to it.
+//! The target of a position combines the score of a search and the game's result, both as winning chance of the side to
+//! move. The evaluation by shapes is fixed; the network learns the correction to it.
 
 use super::super::board::{Board, FIRST_ROW, Square, Tables};
 use super::super::forced::Solver;
@@ -15,20 +15,20 @@ use crate::descent::{self, Learner, Learning, Record, chance, entropy};
 use crate::search::AlphaBetaGame;
 use crate::{Game, GomokuRule, Rng, Side};
 
-/// A position to learn from.
+/// A training position.
 struct Sample {
-    /// Rows of each side's stones.
+    /// Bitboards of each side's stones, by row.
     stones: [[u32; ROWS]; 2],
     turn: Side,
     /// See [`super::counts`].
     counts: [f32; 2 * COUNTED.len()],
-    /// Judgement by shapes, for the side to move, as a logarithm of odds.
+    /// Evaluation by shapes for the side to move, as log odds.
     shapes: f32,
-    /// Chance of the side to move.
+    /// Target: winning chance of the side to move.
     aim: f32,
 }
 
-/// Rows of the largest board, from the first that is no margin.
+/// Number of rows of the largest board, without margins.
 const ROWS: usize = 20;
 
 impl Sample {
@@ -38,7 +38,7 @@ impl Sample {
     }
 }
 
-/// What all boards of one setup share.
+/// What all boards of one setup have in common.
 struct Blank {
     lines: [[u64; 64]; 4],
     squares: Vec<Square>,
@@ -50,7 +50,7 @@ impl Blank {
         Self { lines: board.empty_lines(), squares: board.every_square().collect() }
     }
 
-    /// The lines with a sample's stones, and the empty squares.
+    /// The lines with a sample's stones, and its empty squares.
     fn fill(&self, sample: &Sample) -> ([[u64; 64]; 4], impl Iterator<Item = Square>) {
         let mut lines = self.lines;
         let at = |side: usize, square: Square| {
@@ -70,16 +70,16 @@ impl Blank {
     }
 }
 
-/// All weights in one row: those of the surroundings, the hidden layer, its bias, the output layer and its bias; behind them what the
-/// surroundings' weights are made of besides their own part, the weights of what a stone there would make for either side.
+/// All weights in one vector: neighbourhood rows, hidden layer, its bias, output layer, its bias; after them the factorised
+/// part, rows of the patterns that a stone in the neighbourhood makes for either side.
 ///
-/// A surrounding that is rarely seen is so judged by its pattern until games say otherwise.
+/// By this factorisation a rare neighbourhood is evaluated by its pattern until enough games are known.
 struct Model {
-    /// What is stepped.
+    /// The trainable weights.
     weights: Vec<f32>,
-    /// The rows of the surroundings with their patterns' added, then the layer and the rest: what judges.
+    /// The effective weights: neighbourhood rows with their patterns' rows added, followed by the layers.
     whole: Vec<f32>,
-    /// Of each row of a surrounding the rows of its two patterns.
+    /// For each neighbourhood row the rows of its two patterns.
     patterns: Vec<[usize; 2]>,
     rows: usize,
 }
@@ -94,7 +94,7 @@ impl Model {
         let mut within =
             |low: f32, high: f32| low + (high - low) * rng.below(1 << 20) as f32 / (1 << 20) as f32;
         let mut weights = vec![0.0; rows];
-        // Small, so that at first no unit of the layer is cut and stays so.
+        // Small initial values, so that no unit is clipped permanently.
         weights.extend((0..LAYER).map(|_| within(-0.02, 0.02)));
         weights.extend([0.5; HIDDEN]);
         weights.extend((0..HIDDEN).map(|_| within(-0.1, 0.1)));
@@ -111,12 +111,12 @@ impl Model {
         model
     }
 
-    /// Where the patterns' weights begin.
+    /// Index of the first pattern row.
     const fn patterns_from(&self) -> usize {
         self.rows + LAYER + 2 * HIDDEN + 1
     }
 
-    /// After a step: adds the patterns' weights to those of the surroundings.
+    /// Computes the effective weights after a step.
     fn put_together(&mut self) {
         let from = self.patterns_from();
         self.whole.clear();
@@ -131,7 +131,7 @@ impl Model {
         }
     }
 
-    /// Gives the slopes of the surroundings' rows to their patterns as well.
+    /// Adds the gradient of neighbourhood rows to their patterns' rows.
     fn share_out(&self, slope: &mut [f32]) {
         let (whole, of_patterns) = slope.split_at_mut(self.patterns_from());
         for (row, patterns) in whole.chunks_exact(CHANNELS).zip(&self.patterns) {
@@ -161,17 +161,17 @@ impl Model {
     }
 }
 
-/// What a pass over one position needs; kept to spare allocations.
+/// Buffers of a forward and backward pass, kept to avoid allocations.
 #[derive(Default)]
 struct Pass {
-    /// The numbers of the rows of each empty point's four lines, in both views.
+    /// Row indices of each empty point's four lines, in both perspectives.
     points: Vec<[[u16; 2]; 4]>,
-    /// The accumulator of each of these points.
+    /// The accumulator of each empty point.
     accumulator: Vec<[[f32; CHANNELS]; 2]>,
 }
 
 impl Pass {
-    /// Adds the slope of this sample's loss to `slope` unless it is empty; gives the loss.
+    /// Adds the gradient of this sample's loss to `slope`, unless that is empty; returns the loss.
     fn walk(&mut self, blank: &Blank, model: &Model, sample: &Sample, slope: &mut [f32]) -> f32 {
         let (lines, empty) = blank.fill(sample);
         let (places, _) = places();
@@ -260,7 +260,7 @@ impl Pass {
     }
 }
 
-/// A network that learns of boards of one setup.
+/// The network in training, for boards of one setup.
 struct Pupil {
     blank: Blank,
     model: Model,
@@ -292,7 +292,7 @@ impl Learner for Pupil {
     }
 }
 
-/// Learns a network from games of the setup of `start`; gives the bytes of its file. `tell` is told how it goes.
+/// Trains a network on games with the setup of `start`; returns its file. `tell` gets progress lines.
 pub fn train(
     start: &Gomoku,
     records: &[Record<Placement>],
@@ -314,7 +314,7 @@ pub fn train(
     pupil.model.rounded().write()
 }
 
-/// The positions of a game in which the search judges: nothing is certain, and no five is to be stopped.
+/// Adds the positions that the search would evaluate: without a certain result, without a five to stop.
 fn add_samples(start: &Gomoku, record: &Record<Placement>, learning: &Learning, samples: &mut Vec<Sample>) {
     let tables = Tables::shared(start.setup().rule);
     let mut position = Position::new(Board::new(start, tables), Solver::new());
@@ -393,7 +393,7 @@ mod tests {
                 off += u32::from((seen - slope[n]).abs() > 0.02 + 0.1 * slope[n].abs());
             }
         }
-        // Where a sum is just being cut the loss has a bend, and two slopes.
+        // At a clipping boundary the loss has a kink, where the numerical gradient is off.
         assert!(off <= 3, "{off} of 120");
     }
 

@@ -1,4 +1,4 @@
-//! The network's numbers, and the file that holds them.
+//! The network's weights and their file.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,7 +9,7 @@ use crate::Rng;
 
 /// A network.
 pub(in crate::gomoku) struct Weights {
-    /// For each surrounding the row of Black's view and that of White's.
+    /// For each neighbourhood its row in Black's and in White's perspective.
     places: Arc<Vec<[u16; 2]>>,
     rows: Vec<Row>,
     pub(super) layer: [[f32; HIDDEN]; INPUTS],
@@ -18,7 +18,7 @@ pub(in crate::gomoku) struct Weights {
     pub(super) out_bias: f32,
 }
 
-/// What the file begins with.
+/// Magic bytes of the file.
 const MAGIC: &[u8; 8] = b"QYGMNET1";
 
 impl Weights {
@@ -32,13 +32,13 @@ impl Weights {
         once.get_or_init(|| Self::read(bytes).map(Arc::new)).clone()
     }
 
-    /// Both views' rows of a surrounding.
+    /// The rows of a neighbourhood in both perspectives.
     #[inline]
     pub(super) fn rows(&self, surrounding: usize) -> [&Row; 2] {
         self.places[surrounding].map(|place| &self.rows[usize::from(place)])
     }
 
-    /// A network that knows nothing, for tests.
+    /// A random network, for tests.
     #[cfg(test)]
     pub(super) fn drawn(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
@@ -66,7 +66,7 @@ impl Weights {
         Self { places: places().0, rows, layer: *layer, bias, out, out_bias }
     }
 
-    /// `None` when the bytes are no network of this shape.
+    /// Parses a file; `None` if it is invalid or has another shape.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (places, count) = places();
         let rest = bytes.strip_prefix(MAGIC)?;
@@ -90,7 +90,7 @@ impl Weights {
         })
     }
 
-    /// The bytes of the file.
+    /// The content of the file.
     pub(super) fn write(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(self.rows.iter().flatten().flat_map(|number| number.to_le_bytes()));
@@ -100,8 +100,7 @@ impl Weights {
     }
 }
 
-/// Which row belongs to each surrounding, in Black's view and in White's, and how many rows there are. A surrounding and its
-/// mirror image share one.
+/// The row of each neighbourhood, in both perspectives, and the number of rows. Mirror images share a row.
 pub(super) fn places() -> (Arc<Vec<[u16; 2]>>, usize) {
     static PLACES: OnceLock<(Arc<Vec<[u16; 2]>>, usize)> = OnceLock::new();
     PLACES.get_or_init(work_out).clone()
@@ -123,7 +122,7 @@ fn work_out() -> (Arc<Vec<[u16; 2]>>, usize) {
         2 => 1,
         cell => cell,
     };
-    // Beyond a wall there is only wall: what is said to be there does not matter.
+    // Cells beyond a wall are walls, whatever their bits are.
     let plain = |surrounding: usize| -> usize {
         let mut cells: Vec<usize> = (0..cells).map(|n| surrounding >> (2 * n) & 3).collect();
         let half = RADIUS as usize;

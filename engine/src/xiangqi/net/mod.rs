@@ -40,16 +40,16 @@ const POINTS: i32 = 520;
 /// One row of numbers.
 type Row = [i16; CHANNELS];
 
-/// The accumulator of both perspectives, and the board that it belongs to. It is updated lazily: the search makes and unmakes many
-/// moves that nobody evaluates, and the difference to the board is applied when an evaluation is asked for.
+/// The accumulator of both perspectives with the board that it belongs to. Updated lazily: the search makes and unmakes many
+/// moves without an evaluation, and the difference is applied when one is requested.
 #[derive(Clone)]
 pub(super) struct Accumulator {
     pieces: [[Set; 7]; 2],
-    /// By view.
+    /// By perspective.
     rows: [Row; 2],
 }
 
-/// Index of a feature in the perspective of a side: both sides see their own pieces at the bottom.
+/// Index of a feature in a side's perspective: each side sees its own pieces at the bottom.
 const fn row(view: Side, side: Side, kind: usize, square: usize) -> usize {
     let enemy = !matches!((view, side), (Side::First, Side::First) | (Side::Second, Side::Second));
     let square = match view {
@@ -65,12 +65,12 @@ fn bucket(phase: i32) -> usize {
 }
 
 impl Accumulator {
-    /// The accumulator of a board without pieces.
+    /// The accumulator of an empty board.
     pub(super) fn new(weights: &Weights) -> Self {
         Self { pieces: [[0; 7]; 2], rows: [weights.bias; 2] }
     }
 
-    /// Static evaluation of a board for the side to move, in points. Brings the accumulator to the board first. `phase` is that of
+    /// Static evaluation for the side to move, in points, after updating the accumulator to the board. `phase` is that of
     /// `eval`.
     pub(super) fn judge(&mut self, board: &Board, phase: i32, weights: &Weights) -> i32 {
         #[cfg(target_arch = "x86_64")]
@@ -79,13 +79,13 @@ impl Accumulator {
             reason = "loops over rows of 64 numbers are nearly all of the judgement; EXPERIMENTS.md"
         )]
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function is compiled for.
+            // SAFETY: the processor supports AVX2, for which the function is compiled.
             return unsafe { self.judge_by_avx2(board, phase, weights) };
         }
         self.judge_anywhere(board, phase, weights)
     }
 
-    /// [`Self::judge`] with twice as wide instructions as compilers may take for granted.
+    /// [`Self::judge`] compiled for AVX2, whose vectors are twice as wide as the baseline's.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn judge_by_avx2(&mut self, board: &Board, phase: i32, weights: &Weights) -> i32 {
@@ -100,11 +100,11 @@ impl Accumulator {
         for (view, out) in [board.turn(), board.turn().other()].into_iter().zip(&weights.out[bucket]) {
             sum += weigh(&self.rows[view.index()], out);
         }
-        // Squares are of 255 * 255 / 256.
+        // Squared activations have the scale 255 * 255 / 256.
         (i64::from(sum) * i64::from(POINTS) / i64::from(OUT_ONE * 254)) as i32
     }
 
-    /// Applies the difference between the board of the accumulator and this one.
+    /// Applies the difference between the accumulator's board and this one.
     #[inline(always)]
     fn refresh(&mut self, board: &Board, weights: &Weights) {
         for side in Side::BOTH {
@@ -130,7 +130,7 @@ impl Accumulator {
     }
 }
 
-// One step over a whole row each, so that the compiler makes a few wide instructions of it.
+// Whole-row operations, which the compiler vectorises.
 
 #[inline(always)]
 fn add(accumulator: &mut Row, row: &Row) {

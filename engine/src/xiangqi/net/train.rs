@@ -1,8 +1,8 @@
-//! How the network learns: by gradient descent on positions of games that the engine played against itself.
+//! Training of the network by gradient descent on positions of self-play games.
 //!
-//! The aim for a position is what a search of it said and, in part, how its game ended ([`Learning::result`]; no part of the
-//! kept network's, see EXPERIMENTS.md), both as the chance of the side to move. Every time a position is seen, left and right
-//! may be exchanged.
+//! The target of a position is the score of a search and, weighted by [`Learning::result`] (0 for the present network, see
+//! EXPERIMENTS.md), the game's result, both as winning chance of the side to move. Positions are mirrored horizontally at
+//! random.
 
 use super::super::board::FILES;
 use super::super::eval;
@@ -16,13 +16,13 @@ use crate::xiangqi::attacks::squares;
 use crate::xiangqi::board::{Board, Kind};
 use crate::{Game, Rng, Side};
 
-/// A position to learn from.
+/// A training position.
 struct Sample {
-    /// Each piece as its row in Red's view.
+    /// Each piece as its row in Red's perspective.
     pieces: Vec<u16>,
     turn: Side,
     bucket: u8,
-    /// Chance of the side to move.
+    /// Target: winning chance of the side to move.
     aim: f32,
 }
 
@@ -41,10 +41,10 @@ impl Sample {
     }
 }
 
-/// All weights in one row: the rows of pieces, the bias of the accumulator, the ways out (both views each), their biases.
+/// All weights in one vector: feature rows, accumulator bias, output layers (both perspectives each), their biases.
 struct Model {
     weights: Vec<f32>,
-    /// For each row of Red's view that of Black's, and what becomes of a row when left and right are exchanged.
+    /// For each row in Red's perspective the one in Black's, and the one under horizontal reflection.
     turned: Vec<u16>,
     mirrored: Vec<u16>,
 }
@@ -96,7 +96,7 @@ impl Model {
         }
     }
 
-    /// Adds the slope of this sample's loss to `slope` unless it is empty; gives the loss.
+    /// Adds the gradient of this sample's loss to `slope`, unless that is empty; returns the loss.
     fn walk(&self, sample: &Sample, mirror: bool, slope: &mut [f32]) -> f32 {
         let rows = |view: usize| {
             let own = (view == 0) == (sample.turn == Side::First);
@@ -164,7 +164,7 @@ impl Learner for Model {
     }
 }
 
-/// Learns a network from games; gives the bytes of its file. `tell` is told how it goes.
+/// Trains a network on games; returns its file. `tell` gets progress lines.
 pub fn train(records: &[Record<XiangqiMove>], learning: Learning, tell: &mut dyn FnMut(String)) -> Vec<u8> {
     let (learnt, unknown) =
         descent::samples_of(records, |record, samples| add_samples(record, &learning, samples));
@@ -179,7 +179,7 @@ pub fn train(records: &[Record<XiangqiMove>], learning: Learning, tell: &mut dyn
     model.rounded().write()
 }
 
-/// The positions of a game that the search judges: nothing is certain, in check, or to be won by exchange at once.
+/// Adds the positions that the search would evaluate: without a certain result, a check, or a winning capture.
 fn add_samples(record: &Record<XiangqiMove>, learning: &Learning, samples: &mut Vec<Sample>) {
     let start = Xiangqi::new(&super::super::XiangqiSetup::default()).expect("the default setup is valid");
     let mut position = Position::new(&start);
@@ -243,7 +243,7 @@ mod tests {
                 }
             }
         }
-        // Where a sum is just being cut the loss has a bend, and two slopes.
+        // At a clipping boundary the loss has a kink, where the numerical gradient is off.
         assert!(off <= 6, "{off} of 300");
     }
 

@@ -1,4 +1,4 @@
-//! The network's numbers, and the file that holds them.
+//! The network's weights and their file.
 
 use std::sync::LazyLock;
 
@@ -10,16 +10,16 @@ use crate::Rng;
 pub(in crate::xiangqi) struct Weights {
     pub(super) rows: Vec<Row>,
     pub(super) bias: Row,
-    /// For the view of the side to move, and for the other.
+    /// Output weights for the perspective of the side to move, and for the other.
     pub(super) out: [[Row; 2]; BUCKETS],
     pub(super) out_bias: [i32; BUCKETS],
 }
 
-/// What the file begins with.
+/// Magic bytes of the file.
 const MAGIC: &[u8; 8] = b"QYXQNET2";
 
 impl Weights {
-    /// The network that the game comes with.
+    /// The built-in network.
     pub(in crate::xiangqi) fn shared() -> &'static Self {
         static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
             Weights::read(include_bytes!("xiangqi.bin")).expect("the file has this shape; see the tests")
@@ -27,7 +27,7 @@ impl Weights {
         &WEIGHTS
     }
 
-    /// A network that knows nothing, for tests.
+    /// A random network, for tests.
     #[cfg(test)]
     pub(super) fn drawn(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
@@ -41,7 +41,7 @@ impl Weights {
         }
     }
 
-    /// `None` when the bytes are no network of this shape.
+    /// Parses a file; `None` if it is invalid or has another shape.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let rest = bytes.strip_prefix(MAGIC)?;
         if rest.len() != 2 * CHANNELS * (ROWS + 1 + 2 * BUCKETS) + 4 * BUCKETS {
@@ -60,7 +60,7 @@ impl Weights {
         })
     }
 
-    /// The bytes of the file.
+    /// The content of the file.
     pub(super) fn write(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let rows = self.rows.iter().chain([&self.bias]).chain(self.out.iter().flatten());
