@@ -1,13 +1,13 @@
-//! A player who knows the solution.
+//! The Lights Out bot, which plays the solution.
 
 use super::{LightsOut, Solution};
 use crate::{Action, AnyGame, Bot, Limits, Point, Report, Score};
 
-/// Presses what the solution says; its levels are all the same. A hint is its next press.
+/// Plays the presses of a minimal solution; all levels are the same. A hint is its next press.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LightsOutBot;
 
-/// The presses of a solution, in the order in which they are advised: from the top row down, as one reads.
+/// The presses of a solution in reading order, from the top row down.
 fn in_reading_order(game: &LightsOut) -> Option<Vec<Point>> {
     match game.solution() {
         Solution::Unsolvable => None,
@@ -20,8 +20,8 @@ fn in_reading_order(game: &LightsOut) -> Option<Vec<Point>> {
 }
 
 impl Bot for LightsOutBot {
-    /// The whole solution is the line; `None` also for a board that cannot be put out. The limits do not matter: 1,000 x
-    /// 1,000 takes well under a second.
+    /// Returns the whole solution as the line; `None` also for an unsolvable board. Ignores the limits: 1,000 x 1,000 takes
+    /// well under a second.
     fn choose(
         &mut self,
         game: &AnyGame,

@@ -1,33 +1,33 @@
-//! A board of lights, or of presses: one bit a cell, 64 to a word.
+//! Bit matrices for boards of lights or presses, with 64 cells per word.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{Point, TextError};
 
-/// Which cells a press toggles beside its own.
+/// The cells that a press toggles besides its own and the four orthogonal neighbours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Neighbours {
-    /// The edges are joined: the left one to the right one, the top to the bottom.
+    /// The board is a torus: left and right edge are joined, and top and bottom edge.
     pub torus: bool,
-    /// The four cells that touch by a corner too, not only the four that share an edge.
+    /// A press also toggles the four diagonal neighbours.
     pub diagonals: bool,
 }
 
-/// One bit for every cell of a board.
+/// One bit per cell of a board.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Lights {
     columns: u16,
     rows: u16,
-    /// Row by row from the bottom, each row in whole words, column 0 in the lowest bit. Bits beyond the last column are 0.
+    /// Row by row from the bottom, each row padded to whole words, column 0 in the lowest bit. Padding bits are 0.
     words: Vec<u64>,
 }
 
 impl Lights {
-    /// Columns and rows that a board may have. 1,000 is as far as a point can be written on the wire.
+    /// Valid numbers of columns and rows. 1,000 is the limit of points on the wire.
     pub const SIZES: std::ops::RangeInclusive<u16> = 1..=1000;
 
-    /// A board with every bit 0. `None` if a side is not among [`Self::SIZES`].
+    /// A board of zeros. `None` if a size is not within [`Self::SIZES`].
     pub fn new(columns: u16, rows: u16) -> Option<Self> {
         if !Self::SIZES.contains(&columns) || !Self::SIZES.contains(&rows) {
             return None;
@@ -36,8 +36,8 @@ impl Lights {
         Some(Self { columns, rows, words })
     }
 
-    /// The board of these bytes: row by row from the bottom, each row from column 0 on in whole bytes, the lowest bit first.
-    /// `None` if a side is not among [`Self::SIZES`], the length is another, or a bit beyond the last column is 1.
+    /// Decodes row by row from the bottom, each row from column 0 on and padded to whole bytes, least significant bit first.
+    /// `None` if a size is not within [`Self::SIZES`], the length is wrong, or a padding bit is 1.
     pub fn from_bytes(columns: u16, rows: u16, bytes: &[u8]) -> Option<Self> {
         let mut lights = Self::new(columns, rows)?;
         let length = usize::from(columns).div_ceil(8);
@@ -58,19 +58,19 @@ impl Lights {
         Some(lights)
     }
 
-    /// What [`Self::from_bytes`] reads.
+    /// The inverse of [`Self::from_bytes`].
     pub fn to_bytes(&self) -> Vec<u8> {
         let length = usize::from(self.columns).div_ceil(8);
         let bytes_of = |row| self.row(row).iter().flat_map(|word| word.to_le_bytes()).take(length);
         (0..self.rows).flat_map(bytes_of).collect()
     }
 
-    /// Cells from left to right.
+    /// Number of columns.
     pub fn columns(&self) -> u16 {
         self.columns
     }
 
-    /// Cells from bottom to top.
+    /// Number of rows.
     pub fn rows(&self) -> u16 {
         self.rows
     }
@@ -81,7 +81,7 @@ impl Lights {
         self.words[word] >> bit & 1 == 1
     }
 
-    /// Changes the bit. The point must be on the board.
+    /// Toggles the bit. The point must be on the board.
     pub fn toggle(&mut self, at: Point) {
         let (word, bit) = self.place(at);
         self.words[word] ^= 1 << bit;
@@ -92,7 +92,7 @@ impl Lights {
         at.column < self.columns && at.row < self.rows
     }
 
-    /// How many bits are 1.
+    /// Number of bits that are 1.
     pub fn count(&self) -> u32 {
         self.words.iter().map(|word| word.count_ones()).sum()
     }
@@ -113,7 +113,7 @@ impl Lights {
         })
     }
 
-    /// Toggles what a press on this point, which must be on the board, toggles.
+    /// Toggles the cells that a press on this point, which must be on the board, toggles.
     pub fn press(&mut self, at: Point, neighbours: Neighbours) {
         let near = |place: u16, length: u16| {
             let (before, after) = beside(place, length, neighbours.torus);
@@ -130,7 +130,7 @@ impl Lights {
         }
     }
 
-    /// What all these presses together toggle.
+    /// The cells that all these presses together toggle.
     pub fn toggled_by(presses: &Self, neighbours: Neighbours) -> Self {
         let mut lights = Self { words: vec![0; presses.words.len()], ..*presses };
         let wide = |row: u16| {
@@ -152,7 +152,7 @@ impl Lights {
         lights
     }
 
-    /// The board with columns and rows exchanged.
+    /// The transposed board.
     pub(super) fn transposed(&self) -> Self {
         let mut other = Self::new(self.rows, self.columns).expect("both sides are valid");
         for Point { column, row } in self.points() {
@@ -167,13 +167,13 @@ impl Lights {
         &self.words[usize::from(row) * stride..][..stride]
     }
 
-    /// The words of a row.
+    /// The words of a row, mutable.
     pub(super) fn row_mut(&mut self, row: u16) -> &mut [u64] {
         let stride = usize::from(self.columns).div_ceil(64);
         &mut self.words[usize::from(row) * stride..][..stride]
     }
 
-    /// Adds (without carry) the row moved one to the left and one to the right.
+    /// Adds over GF(2) the row shifted by one to the left and by one to the right.
     pub(super) fn add_sides(&self, row: u16, torus: bool, into: &mut [u64]) {
         add_sides(self.row(row), self.columns, torus, into);
     }
@@ -185,7 +185,7 @@ impl Lights {
     }
 }
 
-/// The places before and after one of this many in a line, where there are any.
+/// The neighbours of an index in a line of this length, if they exist.
 fn beside(place: u16, length: u16, torus: bool) -> (Option<u16>, Option<u16>) {
     if torus {
         (Some((place + length - 1) % length), Some((place + 1) % length))
@@ -194,14 +194,14 @@ fn beside(place: u16, length: u16, torus: bool) -> (Option<u16>, Option<u16>) {
     }
 }
 
-/// Adds without carry.
+/// Adds over GF(2) (XOR).
 pub(super) fn add(into: &mut [u64], other: &[u64]) {
     for (word, other) in into.iter_mut().zip(other) {
         *word ^= other;
     }
 }
 
-/// Adds (without carry) a row of this many columns moved one to the left and one to the right.
+/// Adds over GF(2) a row of this many columns shifted by one to the left and by one to the right.
 fn add_sides(row: &[u64], columns: u16, torus: bool, into: &mut [u64]) {
     let last_word = row.len() - 1;
     let last_bit = (columns - 1) % 64;
@@ -216,7 +216,7 @@ fn add_sides(row: &[u64], columns: u16, torus: bool, into: &mut [u64]) {
     into[last_word] &= u64::MAX >> (63 - last_bit);
 }
 
-/// Rows from the top, `#` for 1 and `.` for 0, each ended by a line feed.
+/// Rows from the top, `#` for 1 and `.` for 0, each with a line feed.
 impl fmt::Display for Lights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for row in (0..self.rows).rev() {
@@ -229,7 +229,7 @@ impl fmt::Display for Lights {
     }
 }
 
-/// Reads what [`fmt::Display`] writes. Empty lines at the end are left out.
+/// Parses the format of [`fmt::Display`]. Empty lines at the end are ignored.
 impl FromStr for Lights {
     type Err = TextError;
 

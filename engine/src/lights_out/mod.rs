@@ -1,7 +1,6 @@
-//! Lights Out 关灯: put every light out; a press toggles a light and its neighbours.
+//! Lights Out 关灯: turn off every light; a press toggles a light and its neighbours.
 //!
-//! `lights` is a board of lights in packed words, `solver` finds the presses that put one out, `rules` is the game, `bot` presses by the
-//! solution.
+//! `lights` is bit matrices, `solver` finds solutions, `rules` is the game, `bot` plays the solution.
 
 mod bot;
 mod lights;

@@ -1,13 +1,13 @@
-//! What may be chosen about Lights Out.
+//! The options of Lights Out.
 
 use super::{Lights, LightsOutSetup, Start};
 use crate::options::{Both, Listed, Options, Row};
 
-/// As a menu offers them; any of [`Lights::SIZES`] may be named.
+/// Sizes offered in menus; all of [`Lights::SIZES`] are valid.
 const SIDES: [u32; 8] = [3, 4, 5, 6, 7, 8, 10, 15];
 
 impl Options for LightsOutSetup {
-    /// A board that was set up by hand has its size and needs no seed; that of a race is drawn by both devices.
+    /// A board that was set up by hand has its own size and needs no seed; the board of a race is drawn by both devices.
     fn rows(&self) -> Vec<Row<Self>> {
         let longest = if self.race { Self::RACE_SIDE } else { *Lights::SIZES.end() };
         let sides = u32::from(*Lights::SIZES.start())..=u32::from(longest);
@@ -104,7 +104,7 @@ impl Options for LightsOutSetup {
 }
 
 impl LightsOutSetup {
-    /// The option that says which random board it is. A new one is drawn for every match that does not choose it.
+    /// The option that selects a random board. A match without it gets a new random board.
     pub const SEED: &'static str = "seed";
 }
 

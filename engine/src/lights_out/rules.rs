@@ -1,8 +1,8 @@
-//! The game: one player presses until every light is out, or two race on the same board.
+//! The rules of Lights Out: one player presses until every light is off, or two race on equal boards.
 //!
-//! A race is two runs, the first side's and then the second's, each on the board of the start and each ended by
-//! [`Action::Done`], which says what the run took. On two devices both run at the same time: who keeps the record lets a run
-//! enter it as a whole once the turn is its side's. So a record of a race is a list of actions like any other.
+//! A race consists of two runs, the first side's and then the second's, each from the initial board and ended by
+//! [`Action::Done`] with its time. Between two devices both run at the same time: the record gets a run as a whole once it
+//! is that side's turn in the record. So the record of a race is an ordinary list of actions.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -16,31 +16,31 @@ use crate::{
     Point, Reason, Rng, SetupError, Side, Touch,
 };
 
-/// What a game of Lights Out is played by.
+/// The setup of a game of Lights Out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LightsOutSetup {
-    /// Which cells a press toggles beside its own.
+    /// The neighbours that a press toggles.
     pub neighbours: Neighbours,
-    /// The board at the start.
+    /// The initial board.
     pub start: Start,
-    /// Two sides race for the least time on the same board, of at most [`LightsOutSetup::RACE_SIDE`] columns and rows, which
-    /// can be put out. Otherwise [`Side::First`] plays alone.
+    /// A race: two sides try to be faster on equal, solvable boards of at most [`LightsOutSetup::RACE_SIDE`] columns and
+    /// rows. Otherwise [`Side::First`] plays alone.
     pub race: bool,
 }
 
-/// A board at the start.
+/// An initial board.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Start {
-    /// A board that can be put out, by random presses: the same seed gives the same board.
+    /// A solvable board made by random presses, reproducible by seed.
     Random {
-        /// Cells from left to right, [`Lights::SIZES`].
+        /// Columns, within [`Lights::SIZES`].
         columns: u16,
-        /// Cells from bottom to top, [`Lights::SIZES`].
+        /// Rows, within [`Lights::SIZES`].
         rows: u16,
-        /// What decides the presses.
+        /// Seed of the presses.
         seed: u64,
     },
-    /// This board, whether or not it can be put out.
+    /// This board, solvable or not.
     Board(Lights),
 }
 
@@ -52,8 +52,8 @@ impl Default for LightsOutSetup {
     }
 }
 
-/// Size and seed, then what is not as usual: `5x5 seed=7`, `9x9 seed=1 torus diagonals race`. A board that was set up is written as
-/// its size alone: the board is the position.
+/// Size and seed, followed by options with other than default values: `5x5 seed=7`, `9x9 seed=1 torus diagonals race`. A
+/// board that was set up is written as its size alone, because the board is the position.
 impl fmt::Display for LightsOutSetup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.start {
@@ -66,7 +66,7 @@ impl fmt::Display for LightsOutSetup {
     }
 }
 
-/// Reads what `Display` writes, in any order; without a size 5x5, without a seed 0.
+/// Parses the format of `Display`, in any order; defaults are 5x5 and seed 0.
 impl FromStr for LightsOutSetup {
     type Err = TextError;
 
@@ -94,15 +94,15 @@ impl FromStr for LightsOutSetup {
 }
 
 impl LightsOutSetup {
-    /// The longest side of a race's board. The fewest presses of any board are at most its cells; with both runs they stay far
-    /// below what a record between two devices holds.
+    /// Maximum columns and rows of a race's board. Minimal solutions have at most one press per cell, so that two runs stay
+    /// far below the limit of a record between two devices.
     pub const RACE_SIDE: u16 = 15;
-    /// The presses that one run of a race may have: twice the cells of the largest board, and some.
+    /// Maximum number of presses in a run: a little more than twice the cells of the largest board.
     pub const RACE_PRESSES: u32 = 500;
-    /// The longest time of a run, in tenths of a second: thirty days.
+    /// Maximum time of a run, in tenths of a second: thirty days.
     pub const RACE_TENTHS: u32 = 30 * 24 * 60 * 60 * 10;
 
-    /// The same board and neighbours for one player: what each side of a race presses on.
+    /// The same board and neighbours for one player: the board of each side in a race.
     #[must_use]
     pub fn alone(&self) -> Self {
         Self { race: false, ..self.clone() }
@@ -149,7 +149,7 @@ impl LightsOutSetup {
         Ok(board)
     }
 
-    /// With fewer than three, a cell's neighbours on both sides would be the same cell.
+    /// With fewer than three columns or rows both neighbours of a cell would be the same cell.
     fn check_torus(&self, board: &Lights) -> Result<(), SetupError> {
         if self.neighbours.torus && board.columns().min(board.rows()) < 3 {
             return Err(SetupError("joined edges need at least 3 columns and rows"));
@@ -158,74 +158,75 @@ impl LightsOutSetup {
     }
 }
 
-/// A press on a cell of the board that the move was made for, or the end of a run.
+/// A press on a cell, or the end of a run, in the position that the move was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LightMove(Kind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     Press(Point),
-    /// After so many tenths of a second.
+    /// The end of the run, with its time in tenths of a second.
     Done(u32),
 }
 
-/// One side's part of a race, over.
+/// A finished run of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Run {
-    /// Presses made.
+    /// Number of presses.
     pub presses: u32,
-    /// Tenths of a second taken.
+    /// Time in tenths of a second.
     pub tenths: u32,
-    /// Every light is out; otherwise the side has stopped.
+    /// Whether every light is off; otherwise the side gave up.
     pub finished: bool,
 }
 
-/// A position of Lights Out. Alone it is always [`Side::First`]'s turn; in a race the first side's until its run is over.
+/// A position of Lights Out. Without a race it is always [`Side::First`]'s turn; in a race it is the first side's until its
+/// run is finished.
 ///
-/// Its key covers size, neighbours, lights and the runs that are over. Left out: the presses made so far in this run and the
-/// board at the start.
+/// The key covers size, neighbours, lights and finished runs. It leaves out the presses in the present run and the initial
+/// board.
 #[derive(Clone, Debug)]
 pub struct LightsOut {
     setup: LightsOutSetup,
     lights: Lights,
-    /// In this run.
+    /// Number of presses in this run.
     presses: u32,
-    /// Of a race: the runs that are over.
+    /// Race: the finished runs.
     runs: [Option<Run>; 2],
     ply: u32,
     last: Option<LightMove>,
     lights_key: u64,
-    /// Fewest presses for the board at the start, if known; looked for when the last light goes out.
+    /// Minimal number of presses for the initial board, if known; computed when the last light goes off.
     fewest: Option<u32>,
 }
 
 impl LightsOut {
-    /// The lights as they are.
+    /// The present lights.
     pub fn lights(&self) -> &Lights {
         &self.lights
     }
 
-    /// The presses that put out what is lit now.
+    /// The solution of the present lights.
     pub fn solution(&self) -> Solution {
         solve(&self.lights, self.setup.neighbours)
     }
 
-    /// Presses made on this board.
+    /// Number of presses on this board.
     pub fn presses(&self) -> u32 {
         self.presses
     }
 
-    /// The runs of a race that are over, the first side's first.
+    /// The finished runs of a race, the first side's first.
     pub fn runs(&self) -> [Option<Run>; 2] {
         self.runs
     }
 
-    /// Whether a run has begun in this position and is not over.
+    /// Whether a run has started and is not finished in this position.
     pub fn is_within_run(&self) -> bool {
         self.setup.race && self.presses > 0 && self.outcome().is_none()
     }
 
-    /// Who has won the race, once both runs are over.
+    /// The winner of the race, once both runs are finished.
     fn race_outcome(&self) -> Option<Outcome> {
         let [Some(first), Some(second)] = self.runs else { return None };
         if !first.finished && !second.finished {
@@ -260,20 +261,20 @@ impl LightsOut {
         })
     }
 
-    /// No more presses in this run of a race.
+    /// Whether the maximum number of presses in this run is reached.
     fn run_is_full(&self) -> bool {
         self.setup.race && self.presses >= LightsOutSetup::RACE_PRESSES
     }
 
-    /// Whether the run of the side to move may end here: with every light out, or stopped, which both cannot unless no more
-    /// presses are left.
+    /// Whether the run of the side to move may end: with every light off, or by giving up. Both sides cannot give up, unless
+    /// no presses are left.
     fn may_be_done(&self) -> bool {
         let other_finished = self.runs[0].is_none_or(|first| first.finished);
         self.setup.race && (self.lights.count() == 0 || other_finished || self.run_is_full())
     }
 
     fn toggle_key(&mut self, before: &Lights, around: Point) {
-        // A press changes cells of three rows and columns, wherever the edges are joined.
+        // A press changes cells in three rows and columns, also across joined edges.
         let near = |place: u16, length: u16| {
             let mut list = vec![place, (place + 1) % length, (place + length - 1) % length];
             list.sort_unstable();
@@ -291,7 +292,7 @@ impl LightsOut {
     }
 }
 
-/// Key of a light that is on, the same on every machine.
+/// Zobrist key of a light that is on, the same on every machine.
 const fn light_key(at: Point) -> u64 {
     Rng::new(0x6c69_6768_7400_0000 | (at.row as u64) << 16 | at.column as u64).next_u64()
 }
@@ -336,7 +337,7 @@ impl Game for LightsOut {
         (self.lights.count() == 0).then_some(Outcome { winner: Some(Side::First), reason: Reason::AllOut })
     }
 
-    /// Of the ends of a run, which differ in their time, only that after no time is among them.
+    /// Contains only the end of the run with time 0, although ends with other times are legal.
     fn legal_moves(&self, into: &mut Vec<LightMove>) {
         into.clear();
         if self.outcome().is_some() {
@@ -433,7 +434,7 @@ impl Game for LightsOut {
         }
     }
 
-    /// The point: `c3`; the end of a run by its time: `12.3s`.
+    /// The point: `c3`; the end of a run as its time: `12.3s`.
     fn notation(&self, action: Action) -> String {
         action.to_string()
     }

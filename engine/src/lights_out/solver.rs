@@ -1,42 +1,46 @@
-//! Which presses put a board out.
+//! Solver of Lights Out.
 //!
-//! Presses add without carry, order does not matter and twice is never, so this is a linear system over the field of two
-//! elements, with a cell's press as unknown and a cell's light as equation. Instead of that system of (mn) x (mn):
+//! Presses commute, and two presses of a cell cancel, so this is a linear system over GF(2) with one unknown (press) and one
+//! equation (light) per cell. Instead of solving that (mn) x (mn) system:
 //!
-//! - **Straight neighbours.** The first row's presses decide all others: whatever is lit in row i after the presses of rows
-//!   up to i can only be put out from row i + 1 ("light chasing"). Carried down symbolically, with every press a linear
-//!   function of the n of the first row, the condition that nothing stays lit in the last row is one n x n system. On a torus the
-//!   first two rows are unknown and the condition is on two rows.
-//! - **Diagonal neighbours too.** What a press toggles is then a product: three rows times three columns. So each row is
-//!   solved by itself, then each column, by the same carrying down in one dimension.
+//! - **Orthogonal neighbours.** The presses in the first row determine all others: a light in row i after the presses of
+//! rows up to i
+//!   can only be turned off from row i + 1 ("light chasing"). Done symbolically, with every press as a linear function of
+//! the n
+//!   presses in the first row, the condition that the last row is off is an n x n system. On a torus the first two rows are
+//! unknown,
+//!   and the condition is on two rows.
+//! - **Diagonal neighbours too.** The toggled cells are then a product, three rows times three columns. So each row is
+//! solved
+//!   separately, then each column, by light chasing in one dimension.
 //!
-//! Where the solutions are several, they differ by the null space. The fewest presses in it are found for up to
-//! [`MOST_DIMENSIONS_FOR_FEWEST`] dimensions by one Walsh-Hadamard transform: cells that lie in the same vectors of a basis
-//! always change together, so it is enough to count, for each of the 2^d such classes, how many are pressed.
+//! Solutions differ by the null space. For up to [`MOST_DIMENSIONS_FOR_FEWEST`] dimensions the minimal solution is found by
+//! one Walsh-Hadamard transform: cells that occur in the same basis vectors always change together, so it suffices to count,
+//! for each of the 2^d classes, how many cells are pressed.
 
 use super::lights::{Lights, Neighbours, add};
 use crate::Point;
 
-/// Dimensions of the null space up to which the fewest presses are looked for: 2^20 classes are 4 MiB and take 20 ms.
+/// Maximum dimension of the null space for which the minimal solution is searched: 2^20 classes take 4 MiB and 20 ms.
 pub const MOST_DIMENSIONS_FOR_FEWEST: usize = 20;
 
-/// What can be said of a board.
+/// The solution of a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Solution {
-    /// No presses put it out.
+    /// The board has no solution.
     Unsolvable,
-    /// These do.
+    /// A solution.
     Presses {
-        /// Which cells to press.
+        /// The cells to press.
         presses: Lights,
-        /// Whether no solution has fewer presses. False when the null space was too large to look at all of them.
+        /// Whether no solution has fewer presses. False if the null space is too large.
         fewest: bool,
     },
 }
 
-/// Finds the presses that put this board out. Torus needs three columns and three rows.
+/// Solves a board. A torus needs at least three columns and three rows.
 pub fn solve(lights: &Lights, neighbours: Neighbours) -> Solution {
-    // The unknown first row is the shorter side.
+    // The first row should be the shorter side.
     if lights.columns() > lights.rows() {
         return match solve(&lights.transposed(), neighbours) {
             Solution::Presses { presses, fewest } => {
@@ -58,7 +62,7 @@ pub fn solve(lights: &Lights, neighbours: Neighbours) -> Solution {
     }
 }
 
-/// Dimension of the null space: 2 to this power is how many sets of presses change nothing.
+/// Dimension of the null space: 2 to this power sets of presses change nothing.
 pub fn nullity(columns: u16, rows: u16, neighbours: Neighbours) -> Option<usize> {
     let board = Lights::new(columns.min(rows), columns.max(rows))?;
     if neighbours.diagonals {
@@ -75,7 +79,7 @@ pub fn nullity(columns: u16, rows: u16, neighbours: Neighbours) -> Option<usize>
     }
 }
 
-/// A solution and, if it has few enough dimensions, a basis of the null space.
+/// A solution and, if its dimension is small enough, a basis of the null space.
 type Found = Option<(Lights, Option<Vec<Lights>>)>;
 
 fn solve_straight(lights: &Lights, torus: bool) -> Found {
@@ -109,7 +113,7 @@ fn solve_straight(lights: &Lights, torus: bool) -> Found {
     Some((presses, basis))
 }
 
-/// The presses of every row, from the unknowns: the first row's, and on a torus the second's after them.
+/// The presses of every row from the unknowns: the first row's, and on a torus the second's after them.
 fn carried_down(lights: &Lights, torus: bool, unknowns: &[u64]) -> Lights {
     let (columns, rows) = (lights.columns(), lights.rows());
     let mut presses = Lights::new(columns, rows).expect("the size of the board is valid");
@@ -133,29 +137,29 @@ fn carried_down(lights: &Lights, torus: bool, unknowns: &[u64]) -> Lights {
     presses
 }
 
-/// The n x n system of an n x n board of lights, for benches: what a library of linear algebra is asked to solve too.
+/// The n x n system of an n x n board, for benchmarks against linear algebra libraries.
 #[derive(Clone)]
 pub struct BenchSystem(System);
 
 impl BenchSystem {
-    /// The system of this board with straight neighbours.
+    /// The system of this board with orthogonal neighbours.
     pub fn new(lights: &Lights) -> Self {
         Self(straight_system(lights, false))
     }
 
-    /// Rows of `0` and `1`, the right side last.
+    /// Rows of `0` and `1`, with the right-hand side last.
     pub fn to_text(&self) -> String {
         let row = |row: &[u64]| (0..=self.0.unknowns).map(|n| if bit(row, n) { '1' } else { '0' }).collect();
         self.0.rows().map(row).collect::<Vec<String>>().join("\n") + "\n"
     }
 
-    /// Solves it; the rank.
+    /// Solves the system; returns its rank.
     pub fn solve(&mut self) -> usize {
         self.0.reduce().len()
     }
 }
 
-/// A system over two elements. Each row holds the coefficients of the unknowns and, as one more bit, the right side.
+/// A linear system over GF(2). Each row has the coefficients of the unknowns and, as its last bit, the right-hand side.
 #[derive(Clone)]
 struct System {
     unknowns: usize,
@@ -168,11 +172,11 @@ impl System {
         self.words.chunks_exact(self.stride)
     }
 
-    /// Brings the rows into reduced echelon form, and gives the column of each row's leading bit.
+    /// Brings the rows into reduced echelon form, and returns the column of each row's leading bit.
     ///
-    /// By the method of the four Russians (Arlazarov, Dinic, Kronrod, Faradzev 1970; as in Albrecht, Bard, Hart, "Algorithm 898",
-    /// 2010): up to two times [`TABLE`] leading rows at a time, of which all sums are kept in two tables, so that every other row
-    /// is cleared in their columns by one pass over its words.
+    /// Uses the method of the four Russians (Arlazarov, Dinic, Kronrod, Faradzev 1970; as in Albrecht, Bard, Hart,
+    /// "Algorithm 898", 2010): up to two times [`TABLE`] pivot rows at a time, all sums of which are in two tables, so that
+    /// every other row is cleared in their columns by one pass over its words.
     fn reduce(&mut self) -> Vec<usize> {
         let (stride, rows) = (self.stride, self.words.len() / self.stride);
         let mut pivots: Vec<usize> = Vec::new();
@@ -186,7 +190,7 @@ impl System {
             }
             let block = &pivots[top..];
             let (Some(&first), Some(&last)) = (block.first(), block.last()) else { break };
-            // Left of the first leading bit these rows are 0.
+            // Left of the first pivot column these rows are 0.
             let word = first / 64;
             let width = stride - word;
             for (table, begin) in tables.iter_mut().zip([0, TABLE]) {
@@ -224,12 +228,12 @@ impl System {
         pivots
     }
 
-    /// Looks for a row with a bit in this column, below those of the block that begins with row `top`, and makes it the next
-    /// leading row; the rows of the block then have no bit in each other's columns.
+    /// Finds a pivot row for this column, below those of the block that begins with row `top`, and makes it the next one;
+    /// afterwards the block's pivot rows have no bits in each other's pivot columns.
     fn lead(&mut self, column: usize, top: usize, pivots: &mut Vec<usize>) {
         let (stride, rows) = (self.stride, self.words.len() / self.stride);
         let next = pivots.len();
-        // Left of the block's first leading bit these rows are 0.
+        // Left of the block's first pivot column these rows are 0.
         let word = pivots.get(top).map_or(column, |&first| first) / 64;
         for row in next..rows {
             for (n, &pivot) in (top..).zip(&pivots[top..]) {
@@ -257,22 +261,22 @@ impl System {
     }
 }
 
-/// Leading rows whose sums one table keeps. Measured by `scripts/bench-rules` at n = 1,000.
+/// Number of pivot rows per table. Measured by `scripts/bench-rules` at n = 1,000.
 const TABLE: usize = 7;
 
 fn bit(words: &[u64], n: usize) -> bool {
     words[n / 64] >> (n % 64) & 1 == 1
 }
 
-/// Every press of one row of the board as a linear function of the unknowns: a line of words for each cell. The constant
-/// part is the bit after the last unknown.
+/// The presses of one row of the board as linear functions of the unknowns: one line of words per cell. The constant term is
+/// the bit after the last unknown.
 #[derive(Clone)]
 struct Row {
     cells: Vec<Vec<u64>>,
 }
 
 impl Row {
-    /// Adds to each cell what this row's presses do to it.
+    /// Adds the effect of this row's presses to each cell.
     fn add_to(&self, into: &mut Self, torus: bool) {
         let n = self.cells.len();
         for (column, cell) in into.cells.iter_mut().enumerate() {
@@ -299,7 +303,7 @@ impl Row {
     }
 }
 
-/// What the unknowns must satisfy so that nothing stays lit.
+/// The system that the unknowns must satisfy so that all lights are off.
 fn straight_system(lights: &Lights, torus: bool) -> System {
     let n = usize::from(lights.columns());
     let unknowns = if torus { 2 * n } else { n };
@@ -314,7 +318,7 @@ fn straight_system(lights: &Lights, torus: bool) -> System {
         }
         row
     };
-    // What row i + 1 must press so that row i is put out.
+    // The presses of row i + 1 that turn off row i.
     let next = |row: &Row, before: &Row, lit: u16| {
         let mut next = before.clone();
         row.add_to(&mut next, torus);
@@ -329,7 +333,7 @@ fn straight_system(lights: &Lights, torus: bool) -> System {
         for lit in 1..rows - 1 {
             (before, row) = (row.clone(), next(&row, &before, lit));
         }
-        // Row m is row 0 again, and row m + 1 row 1.
+        // Row m is row 0 again, and row m + 1 is row 1.
         let mut closing = next(&row, &before, rows - 1);
         closing.add_row(&first);
         let mut second_closing = next(&first, &row, 0);
@@ -340,7 +344,7 @@ fn straight_system(lights: &Lights, torus: bool) -> System {
         for lit in 0..rows {
             (before, row) = (row.clone(), next(&row, &before, lit));
         }
-        // The row beyond the last must not be needed.
+        // The row after the last must have no presses.
         vec![row]
     };
     let words = conditions.into_iter().flat_map(|row| row.cells).flatten().collect();
@@ -355,11 +359,11 @@ fn solve_product(lights: &Lights, torus: bool) -> Found {
     Some((presses, (dimensions <= MOST_DIMENSIONS_FOR_FEWEST).then(|| product_null_space(lights, torus))))
 }
 
-/// Presses p with p(i - 1) + p(i) + p(i + 1) = lights(i) in each column by itself, linear in the lights.
+/// Solves p(i - 1) + p(i) + p(i + 1) = lights(i) in each column separately; linear in the lights.
 fn solve_columns(lights: &Lights, torus: bool) -> Option<Lights> {
     let rows = usize::from(lights.rows());
     let stride = lights.row(0).len();
-    // Both unknown rows enter every row with a coefficient of 0 or 1, the same for all columns.
+    // Both unknown rows occur in every row with a coefficient of 0 or 1, the same for all columns.
     let known = if torus { 2 } else { 1 };
     let mut constant: Vec<Vec<u64>> = vec![vec![0; stride]; known];
     let mut factors: Vec<[bool; 2]> = [[true, false], [false, true]][..known].to_vec();
@@ -375,7 +379,7 @@ fn solve_columns(lights: &Lights, torus: bool) -> Option<Lights> {
         constant.push(next);
         factors.push(factor);
     }
-    // Beyond the board: nothing, or on a torus the first rows again.
+    // Beyond the board there is nothing, or on a torus the first rows again.
     let mut equations: Vec<([bool; 2], Vec<u64>)> = (0..known)
         .map(|n| {
             let mut factor = factors[rows + n];
@@ -402,7 +406,7 @@ fn solve_columns(lights: &Lights, torus: bool) -> Option<Lights> {
     Some(presses)
 }
 
-/// Two unknown rows from two equations; what is free is 0. `None` if the equations contradict each other.
+/// Solves two equations for two unknown rows; free ones are 0. `None` if the equations contradict each other.
 fn solve_two(mut equations: Vec<([bool; 2], Vec<u64>)>) -> Option<[Vec<u64>; 2]> {
     let stride = equations[0].1.len();
     let mut unknown = [vec![0; stride], vec![0; stride]];
@@ -432,7 +436,7 @@ fn solve_two(mut equations: Vec<([bool; 2], Vec<u64>)>) -> Option<[Vec<u64>; 2]>
     Some(unknown)
 }
 
-/// Lines x with x(i - 1) + x(i) + x(i + 1) = 0 everywhere: a basis, at most two.
+/// A basis of the lines x with x(i - 1) + x(i) + x(i + 1) = 0, which has at most two vectors.
 fn line_kernel(length: u16, torus: bool) -> Vec<Vec<bool>> {
     let length = usize::from(length);
     let starts: &[[bool; 2]] = if torus { &[[true, false], [false, true]] } else { &[[true, true]] };
@@ -447,7 +451,7 @@ fn line_kernel(length: u16, torus: bool) -> Vec<Vec<bool>> {
     grown.filter(closes).map(|line| line[..length].to_vec()).collect()
 }
 
-/// A basis of what a product toggles nothing by: a null column anywhere, or a null row anywhere.
+/// A basis of the null space of the product: null columns at any place, and null rows at any place.
 fn product_null_space(lights: &Lights, torus: bool) -> Vec<Lights> {
     let (columns, rows) = (lights.columns(), lights.rows());
     let dark = Lights::new(columns, rows).expect("the size of the board is valid");
@@ -460,7 +464,7 @@ fn product_null_space(lights: &Lights, torus: bool) -> Vec<Lights> {
     }
     let flat = line_kernel(columns, torus);
     for (line, row) in flat.iter().flat_map(|line| (0..rows).map(move |row| (line, row))) {
-        // The last rows, one for each upright line, are sums of the others and of the null columns.
+        // The last rows, one for each null column, are sums of the others and of the null columns.
         if usize::from(row) + upright.len() < usize::from(rows) {
             let mut board = dark.clone();
             (0..columns)
@@ -472,12 +476,12 @@ fn product_null_space(lights: &Lights, torus: bool) -> Vec<Lights> {
     basis
 }
 
-/// The presses among those plus any sum of the basis that are fewest; of equals the first in the order of the sums.
+/// The minimal solution among `presses` plus all sums of the basis; of equal ones the first in the order of sums.
 fn fewest(presses: Lights, basis: &[Lights]) -> Lights {
     if basis.is_empty() {
         return presses;
     }
-    // For each class of cells, by which vectors of the basis they lie in: how many more are unpressed than pressed.
+    // For each class of cells (by the basis vectors that contain them): number of unpressed minus pressed cells.
     let mut surplus = vec![0_i32; 1 << basis.len()];
     let (columns, rows) = (presses.columns(), presses.rows());
     for row in 0..rows {

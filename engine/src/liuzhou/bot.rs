@@ -1,4 +1,4 @@
-//! The Liuzhou chess player and what its levels mean.
+//! The Liuzhou chess bot and its levels.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,23 +14,23 @@ use crate::numbers::{Number, NumberError};
 use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
 use crate::{AnyGame, Bot, Game, Level, Limits, Report};
 
-/// A Liuzhou chess player. It holds hardly any memory before its first search.
+/// The Liuzhou chess bot. It allocates its tables at the first search.
 ///
-/// It is asked for one decision at a time: a step that captures, then each capture.
+/// It makes one decision at a time: a step that captures, then each capture.
 pub struct LiuzhouBot {
     strength: Strength,
     search: AlphaBeta<Lookahead>,
-    /// Where tables of endings may lie.
+    /// Folder of endgame tables.
     folder: Option<PathBuf>,
-    /// The file that was looked for last, and what was found.
+    /// Name and result of the last attempt to open a table.
     endings: Option<(String, Option<Arc<Endings>>)>,
 }
 
 const MB: usize = 1 << 20;
 const NO_LIMIT: u32 = u32::MAX;
 
-/// Levels 1 to 10. The first three do not look whether a formation is about to be made; from 4 on captures are looked at to
-/// their end. The steps were set by matches of neighbours; see EXPERIMENTS.md.
+/// Levels 1 to 10. Up to 3 a level may overlook a formation that is about to be made; from 4 on it uses quiescence search.
+/// Calibrated by matches between adjacent levels; see EXPERIMENTS.md.
 const STRENGTHS: [Strength; 10] = [
     Strength { depth: 1, nodes: 1_000, noise: 215, quiescence: false, table_bytes: MB / 4 },
     Strength { depth: 1, nodes: 1_000, noise: 100, quiescence: false, table_bytes: MB / 4 },
@@ -44,10 +44,10 @@ const STRENGTHS: [Strength; 10] = [
     Strength { depth: NO_LIMIT, nodes: u64::MAX, noise: 0, quiescence: true, table_bytes: 32 * MB },
 ];
 
-/// Levels that look less far judge by hand; see [`super::weights`].
+/// Levels with a smaller depth use the hand-crafted weights; see [`super::weights`].
 const FITTED_DEPTH: u32 = 6;
 
-/// A capture is a part of the move that earned it, which has been thought over already: it gets this share of the time.
+/// A capture belongs to the step before it, which has been searched already: it gets this percentage of the time.
 const CAPTURE_SHARE: u32 = 3;
 
 impl LiuzhouBot {
@@ -56,12 +56,12 @@ impl LiuzhouBot {
         STRENGTHS[usize::from(level.number()) - 1].plies_ahead()
     }
 
-    /// A player of this strength; the seed colours its errors.
+    /// A bot of this level; the seed determines its noise.
     pub fn new(level: Level, seed: u64) -> Self {
         Self::within(level, seed, usize::MAX)
     }
 
-    /// A player whose table of positions takes at most this many bytes, whatever the level would choose.
+    /// A bot whose transposition table has at most this many bytes.
     pub fn within(level: Level, seed: u64, bytes: usize) -> Self {
         let mut strength = STRENGTHS[usize::from(level.number()) - 1];
         strength.table_bytes = strength.table_bytes.min(bytes);
@@ -73,9 +73,9 @@ impl LiuzhouBot {
         }
     }
 
-    /// The table of endings that a game comes near to. Levels below full strength do without.
+    /// The endgame table that the game approaches. Only at the highest level.
     fn endings(&mut self, game: &Liuzhou) -> Option<Arc<Endings>> {
-        /// Captures to the table at which it begins to count.
+        /// Number of captures before the table's positions at which the table is opened.
         const NEAR: u32 = 4;
         let setup = game.setup();
         let live: u32 = game.state().live.iter().map(|stones| stones.count_ones()).sum();
@@ -87,7 +87,7 @@ impl LiuzhouBot {
         }
         let folder = self.folder.as_ref()?;
         let name = Endings::file_name(setup)?;
-        // It may have been worked out since.
+        // It may have been computed in the meantime.
         if self.endings.as_ref().is_none_or(|(last, found)| *last != name || found.is_none()) {
             let opened = File::open(folder.join(&name)).and_then(|file| Endings::open(setup, file));
             self.endings = Some((name, opened.ok().map(Arc::new)));
@@ -95,7 +95,7 @@ impl LiuzhouBot {
         self.endings.as_ref().and_then(|(_, endings)| endings.clone())
     }
 
-    /// Chooses the next decision of the side to move. `None` when the game is over.
+    /// Chooses a decision for the side to move. `None` when the game is over.
     pub fn think(
         &mut self,
         game: &Liuzhou,
@@ -131,7 +131,7 @@ impl LiuzhouBot {
     }
 }
 
-/// A finding in the words of every game.
+/// A finding as a [`Report`].
 fn in_words(finding: &Finding<LiuzhouMove>) -> Report {
     Report {
         line: finding.line.iter().map(|&mv| Liuzhou::action(mv)).collect(),
@@ -173,7 +173,7 @@ impl Bot for LiuzhouBot {
     }
 
     fn set_threads(&mut self, threads: usize) {
-        // More threads would make a level stronger than it says.
+        // More threads would make a node-limited level stronger.
         if self.strength.nodes == u64::MAX {
             self.search.set_threads(threads);
         }

@@ -1,8 +1,8 @@
-//! Judgement of a position by what can be counted on it.
+//! Static evaluation.
 //!
-//! As in xiangqi, everything that counts is a *term* with two weights: one for an empty board with all stones in hand, one
-//! for the moving phase; between them the judgement slides with the stones in hand. [`each_term`] says which terms a position
-//! has: the search sums their weights, and `fit` learns the weights from games by the same list.
+//! A tapered evaluation: every term has two weights, for the empty board with all stones in hand and for the moving phase,
+//! interpolated by the stones in hand. [`each_term`] enumerates the terms of a position: the search sums their weights, and
+//! `fit` fits the weights to games with the same enumeration.
 
 use super::formations::ALL;
 use super::rules::{Liuzhou, Phase, bits, neighbours};
@@ -10,33 +10,33 @@ use super::weights::Weights;
 use super::{BOARD, FormationKind, LiuzhouSetup, POINTS, SIZE, STONES};
 use crate::{Game, Side};
 
-/// Live stones, as a table: 0 to 18.
+/// Number of live stones, as a table: 0 to 18.
 pub(super) const STONES_LEFT: usize = 0;
-/// Stones on each of the six kinds of points that turning and mirroring make one.
+/// Stones on each of the six classes of points under symmetry.
 pub(super) const PLACES: usize = STONES_LEFT + 19;
-/// A complete formation, by kind.
+/// Complete formations, by kind.
 pub(super) const COMPLETE: usize = PLACES + 6;
-/// A formation without enemy stones that lacks one, two, three stones, by kind.
+/// Formations without enemy stones that lack one, two or three stones, by kind.
 pub(super) const SHORT: usize = COMPLETE + KINDS;
-/// A formation one stone short that an own stone beside could complete, by kind.
+/// Formations that lack one stone which an adjacent own stone could provide, by kind.
 pub(super) const READY: usize = SHORT + 3 * KINDS;
-/// The same where that stone stands in a complete formation of its own.
+/// The same if that stone is part of a complete formation.
 pub(super) const SWING: usize = READY + KINDS;
-/// A complete formation out of which a stone can step and back, by kind.
+/// Complete formations with a stone that can step out and back, by kind.
 pub(super) const SHUTTLE: usize = SWING + KINDS;
-/// A formation all whose other stones are there, with an enemy stone in the last place.
+/// Formations with an enemy stone on the last point.
 pub(super) const HELD: usize = SHUTTLE + KINDS;
-/// Stones in complete formations, which mostly cannot be captured.
+/// Stones in complete formations, which usually cannot be captured.
 pub(super) const SAFE: usize = HELD + 1;
-/// Empty points beside own stones, counted from each stone: steps, in the moving phase.
+/// Mobility in the moving phase: empty points adjacent to own stones, counted per stone.
 pub(super) const STEPS: usize = SAFE + 1;
-/// Having no step, or one, or two.
+/// Having no step, one, or two.
 pub(super) const FEW_STEPS: usize = STEPS + 1;
-/// Captures still to be chosen.
+/// Captures that are due.
 pub(super) const DUE: usize = FEW_STEPS + 3;
-/// Being the side to move.
+/// Side to move.
 pub(super) const TEMPO: usize = DUE + 1;
-/// How many there are.
+/// Number of terms.
 pub(super) const TERMS: usize = TEMPO + 1;
 
 const KINDS: usize = 6;
@@ -52,7 +52,7 @@ const fn kind_number(kind: FormationKind) -> usize {
     }
 }
 
-/// Which of the six kinds of points each is: by the distances from the edges, the smaller one first.
+/// The class of each point: by its distances from the edges, the smaller one first.
 static PLACE: [u8; POINTS as usize] = {
     let mut table = [0; POINTS as usize];
     let mut n = 0;
@@ -71,7 +71,7 @@ static PLACE: [u8; POINTS as usize] = {
     table
 };
 
-/// A formation as the judgement uses it.
+/// A formation as the evaluation uses it.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     points: u64,
@@ -79,7 +79,7 @@ pub(super) struct Shape {
     kind: usize,
 }
 
-/// The formations that count by a setup.
+/// The formations that count with a setup.
 pub(super) fn shapes(setup: &LiuzhouSetup) -> Vec<Shape> {
     ALL.iter()
         .filter(|formation| setup.captures(formation) > 0)
@@ -91,10 +91,10 @@ pub(super) fn shapes(setup: &LiuzhouSetup) -> Vec<Shape> {
         .collect()
 }
 
-/// Share of the weights for stones in hand, in parts of this.
+/// Maximum of stones in hand, the denominator of the interpolation.
 pub(super) const HAND_MAX: i32 = 2 * STONES as i32;
 
-/// Stones in hand, of both sides.
+/// Stones in hand of both sides.
 pub(super) fn in_hand(game: &Liuzhou) -> i32 {
     let state = game.state();
     match state.phase {
@@ -106,7 +106,7 @@ pub(super) fn in_hand(game: &Liuzhou) -> i32 {
     }
 }
 
-/// The judgement for the side to move.
+/// Static evaluation for the side to move.
 pub(super) fn evaluate(game: &Liuzhou, shapes: &[Shape], weights: &Weights) -> i32 {
     let (mut hand, mut moving) = (0, 0);
     each_term(game, shapes, |term, count| {
@@ -119,7 +119,7 @@ pub(super) fn evaluate(game: &Liuzhou, shapes: &[Shape], weights: &Weights) -> i
     if game.turn() == Side::First { value } else { -value }
 }
 
-/// Points beside any of these.
+/// Points adjacent to any of these.
 const fn beside(set: u64) -> u64 {
     ((set & !RIGHT) << 1 | (set & !LEFT) >> 1 | set << SIZE | set >> SIZE) & BOARD
 }
@@ -134,13 +134,13 @@ const LEFT: u64 = {
 };
 const RIGHT: u64 = LEFT << (SIZE - 1);
 
-/// Calls `add` with every term of the position and how often it is there, Black's counted up and White's down.
+/// Calls `add` with every term of the position and its count, positive for Black and negative for White.
 pub(super) fn each_term(game: &Liuzhou, shapes: &[Shape], mut add: impl FnMut(usize, i32)) {
     let state = game.state();
     let empty = BOARD & !(state.live[0] | state.live[1] | state.marked[0] | state.marked[1]);
     for (side, sign) in [(Side::First, 1), (Side::Second, -1)] {
         let own = state.live[side.index()];
-        // What keeps a formation from being completed: enemy stones until they leave, marked ones until they are lifted.
+        // Points that block a formation: enemy stones, and marked stones until they are lifted.
         let others = BOARD & !(own | empty);
         add(STONES_LEFT + own.count_ones() as usize, sign);
         for point in bits(own) {

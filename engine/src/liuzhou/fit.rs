@@ -1,7 +1,7 @@
 //! Fits the weights of `eval` to games.
 //!
-//! `qiyou-engine fit --game liuzhou` runs this over games that `qiyou-engine levels --game liuzhou --print` has written, and
-//! prints the file `weights.rs`.
+//! `qiyou-engine fit --game liuzhou` runs this on games that `qiyou-engine levels --game liuzhou --print` has written, and
+//! prints the file `fitted.rs`.
 
 use super::eval::{self, HAND_MAX, TERMS};
 use super::lookahead::Lookahead;
@@ -11,17 +11,17 @@ use crate::regression::{self, Sample};
 use crate::search::{AlphaBetaGame, Urgency};
 use crate::{Game, Side};
 
-/// A finished game: the decisions, how many of them were the opening, and who won.
+/// A finished game with its opening length and result.
 pub struct Record {
-    /// From the start.
+    /// From the initial position.
     pub moves: Vec<LiuzhouMove>,
-    /// Decisions at the start that nobody chose.
+    /// Number of opening decisions that no bot has chosen.
     pub opening: usize,
-    /// `None`: a draw.
+    /// `None` for a draw.
     pub winner: Option<Side>,
 }
 
-/// The file of weights fitted to games, and a line about how well they do.
+/// The fitted weights as a source file, and a line about their loss.
 pub fn fit(records: &[Record]) -> (String, String) {
     let mut samples = Vec::new();
     for record in records {
@@ -42,7 +42,7 @@ pub fn fit(records: &[Record]) -> (String, String) {
     (file, line)
 }
 
-/// How strongly each term is held where it was; see [`regression::fit`].
+/// Strength of the prior towards the present weights; see [`regression::fit`].
 const PULL: f64 = 1_000.0;
 
 const HEAD: &str = "\
@@ -56,7 +56,7 @@ use super::weights::Weights;
 pub(super) static FITTED: Weights = [
 ";
 
-/// The search judges where no capture is due or to be had at once: those positions, with the game's result, for Black.
+/// The positions that the search would evaluate, without due or immediate captures, with the game's result for Black.
 fn samples_of(record: &Record, samples: &mut Vec<Sample>) {
     let setup = LiuzhouSetup::default();
     let mut ahead = Lookahead::new(&Liuzhou::new(&setup).expect("the default setup is valid"));

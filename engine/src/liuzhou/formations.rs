@@ -1,27 +1,27 @@
-//! The formations 城: which points capture when one side holds all of them.
+//! Formations (城): sets of points that capture when one side occupies all of them.
 
 use super::{BOARD, POINTS, SIZE};
 use crate::Language;
 
-/// What a formation is called.
+/// Kinds of formations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FormationKind {
-    /// 成六: a whole row, column or long diagonal that is not an edge line.
+    /// 成六: a whole row, column or main diagonal that is not an edge.
     Six,
-    /// 斜五: a diagonal of exactly five, both ends on the edge.
+    /// 斜五: a diagonal of exactly five with both ends on the edge.
     DiagonalFive,
-    /// 斜四: a diagonal of exactly four, both ends on the edge.
+    /// 斜四: a diagonal of exactly four with both ends on the edge.
     DiagonalFour,
-    /// 斜三: a diagonal of exactly three, which cuts a corner.
+    /// 斜三: a diagonal of exactly three, which cuts off a corner.
     DiagonalThree,
-    /// 成方: two by two neighbouring points.
+    /// 成方: a square of two by two points.
     Square,
-    /// 边六: a whole edge line. A formation only by an option; not among the 47.
+    /// 边六: a whole edge. A formation by option only; not among the 47.
     EdgeSix,
 }
 
 impl FormationKind {
-    /// What players call it.
+    /// The name in words for players.
     pub const fn name(self, language: Language) -> &'static str {
         match self {
             Self::Six => language.pick("成六", "a six"),
@@ -34,33 +34,33 @@ impl FormationKind {
     }
 }
 
-/// One formation.
+/// A formation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Formation {
-    /// What it is called.
+    /// Its kind.
     pub kind: FormationKind,
-    /// Whether it lies along a diagonal, so that the option without diagonals leaves it out. Of the sixes the two long ones.
+    /// Whether it is along a diagonal, which an option excludes. Of the sixes the two main diagonals.
     pub diagonal: bool,
-    /// Its points; bit number = row * 6 + column.
+    /// Bitboard of its points; bit number = row * 6 + column.
     pub points: u64,
 }
 
-/// 25 squares, 12 rows and columns of which 4 are edges, 14 diagonals.
+/// 25 squares, 12 rows and columns including 4 edges, 14 diagonals.
 const COUNT: usize = 51;
 
-/// Every formation, the 47 and the four edge lines.
+/// All formations: the 47 and the four edges.
 pub(super) const ALL: [Formation; COUNT] = all();
 
-/// For each point the numbers of the formations (in [`ALL`]) that hold it: at most four squares, a row, a column and two
-/// diagonals. Unused places are `u8::MAX`.
+/// For each point the indices of the formations (in [`ALL`]) that contain it: at most four squares, a row, a column and two
+/// diagonals. Unused entries are `u8::MAX`.
 const THROUGH: [[u8; 8]; POINTS as usize] = through();
 
-/// Formations that this set of points completes through this point of it.
+/// Formations through this point that these stones complete.
 pub(super) fn complete_through(point: u8, stones: u64) -> impl Iterator<Item = &'static Formation> {
     through_point(point).filter(move |formation| formation.points & !stones == 0)
 }
 
-/// The formations through this point of the board.
+/// Formations through this point.
 pub(super) fn through_point(point: u8) -> impl Iterator<Item = &'static Formation> {
     let numbers = THROUGH[usize::from(point)].iter().take_while(|&&number| number != u8::MAX);
     numbers.map(|&number| &ALL[usize::from(number)])
@@ -92,7 +92,7 @@ const fn all() -> [Formation; COUNT] {
         n += 2;
         line += 1;
     }
-    // Diagonals that rise to the right begin on the bottom or the left edge, those that fall on the top or the left.
+    // Diagonals rising to the right start at the bottom or left edge, falling ones at the top or left edge.
     let mut start = 0;
     while start < SIZE {
         let (falling, top) = (-1, SIZE - 1);
@@ -122,7 +122,7 @@ const fn all() -> [Formation; COUNT] {
     list
 }
 
-/// The points from here to the edge, and how many they are.
+/// The points from here to the edge, and their number.
 const fn run(column: u8, row: u8, right: i8, up: i8) -> (u64, u8) {
     let (mut c, mut r, mut points, mut length) = (column as i8, row as i8, 0, 0);
     while c >= 0 && c < SIZE as i8 && r >= 0 && r < SIZE as i8 {

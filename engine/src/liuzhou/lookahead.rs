@@ -1,7 +1,7 @@
-//! Liuzhou chess as the search sees it: which decisions come first, what is certain, what is better.
+//! The Liuzhou chess position for the search: move ordering, certain results, static evaluation.
 //!
-//! A placement or a step and the captures that follow from it are decisions of one side in a row. The search goes through
-//! them one by one without counting depth for a capture, so that a move with its captures is one move to it.
+//! A placement or step and the captures that follow are successive decisions of one side. The search makes them one by one
+//! without counting captures as depth, so that a move with its captures is one ply.
 
 use std::sync::Arc;
 
@@ -15,32 +15,32 @@ use super::{BOARD, LiuzhouMove, LiuzhouSetup, POINTS, StepBack};
 use crate::search::{AlphaBetaGame, Candidate, NodeVerdict, Reductions, SearchParams, Tactics, Urgency};
 use crate::{Game, Rng, Side};
 
-/// The game with what the search wants to know of it at once.
+/// The game with incremental data for the search.
 #[derive(Clone)]
 pub(super) struct Lookahead {
     game: Liuzhou,
     undo: Vec<Undo>,
     shapes: Vec<Shape>,
     weights: &'static Weights,
-    /// Keys of whose decision of what kind is next, by [`Self::rest`].
+    /// Zobrist keys of turn and phase, by [`Self::rest`].
     rest: Vec<u64>,
-    /// For each point the formations that count through it.
+    /// For each point the formations through it that count.
     through: Vec<Vec<u64>>,
-    /// What is known of endings, if anything.
+    /// The endgame table, if there is one.
     endings: Option<Arc<Endings>>,
-    /// Whether endings that nobody can win are known as such.
+    /// Whether draws in the table are used.
     draws: bool,
 }
 
-/// What a stone counts in [`Candidate::takes`].
+/// Value of a stone in [`Candidate::takes`].
 const STONE: i32 = 100;
-/// Captures that are looked at where the depth has ended: the choice among the others is left to judgement.
+/// Maximum number of captures searched in quiescence: among the others the static evaluation decides.
 const LOUD_CAPTURES: usize = 4;
-/// Judgement never looks like proof.
+/// Maximum static evaluation, below proven values.
 const JUDGEMENT_MAX: i32 = 20_000;
-/// A judgement shrinks with the plies since the last capture, to half at this many.
+/// The static evaluation decreases with the plies since the last capture, to half at this number.
 const STALE: i32 = 60;
-/// Captures due that have keys of their own: no stone makes more at once.
+/// Numbers of due captures with keys of their own: no stone makes more at once.
 const DUE_MAX: usize = 24;
 
 impl Lookahead {
@@ -59,13 +59,13 @@ impl Lookahead {
         }
     }
 
-    /// Judged by these weights.
+    /// Uses these weights.
     pub(super) fn with_weights(self, weights: &'static Weights) -> Self {
         Self { weights, ..self }
     }
 
-    /// With a table of endings. Where the search begins in one of them that is a draw, it goes on by judgement among what
-    /// the table leaves open: the other side may still go wrong.
+    /// Uses an endgame table. If the root is a draw by the table, the search continues by evaluation among the drawing
+    /// moves, because the opponent may make a mistake.
     pub(super) fn with_endings(mut self, endings: Option<Arc<Endings>>) -> Self {
         self.draws = endings
             .as_ref()
@@ -97,8 +97,8 @@ impl Lookahead {
         (usize::from(state.due).min(DUE_MAX - 1) * 8 + phase) * 2 + state.turn.index()
     }
 
-    /// What the formations through a point promise a side that puts a stone there: the more of its stones stand in one
-    /// without an enemy, the more. `own` is without the point itself.
+    /// Potential of the formations through a point for a side that places a stone there: it grows with the number of its
+    /// stones in formations without enemy stones. `own` does not include the point.
     fn promise(&self, point: u8, own: u64, others: u64) -> i32 {
         const BY_STONES: [i32; 6] = [1, 4, 12, 30, 40, 50];
         self.through[usize::from(point)]
@@ -127,7 +127,7 @@ impl Lookahead {
                 let block = self.promise(to, theirs, rest) - self.promise(from, theirs, rest);
                 candidate(mv, claim, promise + block)
             }
-            // A capture is worth what the stone does for its side and keeps the own side from.
+            // The value of a capture is the stone's potential for both sides.
             LiuzhouMove::Capture(point) => {
                 let rest = theirs & !(1 << point);
                 let rank = self.promise(point, rest, own | marked) + self.promise(point, own, rest | marked);
@@ -154,7 +154,7 @@ impl AlphaBetaGame for Lookahead {
     const MOVE_NUMBERS: usize = PASS as usize + 1;
     const CONTINUATIONS: usize = 4 * POINTS as usize + 1;
     const ALTERNATES: bool = false;
-    /// Begun with those of xiangqi, a stone being worth about a horse's third; see EXPERIMENTS.md.
+    /// Tuned from xiangqi's parameters, with a stone worth about a third of a horse; see EXPERIMENTS.md.
     const PARAMS: SearchParams = SearchParams {
         aspiration: 25,
         reverse_futility: 60,
@@ -237,7 +237,7 @@ impl AlphaBetaGame for Lookahead {
     }
 
     fn pass(&mut self) -> bool {
-        // Having to step hurts where there are few steps, and nobody may pass in the middle of a choice.
+        // No null move with few steps (zugzwang), or within a choice of captures.
         let state = self.game.state();
         let fits = match state.phase {
             Phase::Placing => true,
@@ -315,7 +315,7 @@ mod tests {
     use crate::search::Clock;
     use crate::search::{AlphaBeta, Options, Value, minimax};
 
-    /// A game after so many decisions drawn by lot; not ended.
+    /// A position after this many random decisions, without an end.
     fn scattered(setup: &LiuzhouSetup, decisions: u32, rng: &mut Rng) -> Liuzhou {
         'again: loop {
             let mut game = Liuzhou::new(setup).expect("the setup is valid");

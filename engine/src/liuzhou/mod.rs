@@ -1,10 +1,9 @@
-//! Liuzhou chess 六洲棋 (also 泥棋, 插方, 来马, 五福棋): stones are placed, then stepped, and formations capture.
+//! Liuzhou chess 六洲棋 (also 泥棋, 插方, 来马, 五福棋): stones are placed, then moved, and formations capture.
 //!
-//! `rules` is the game itself, `formations` the table of what captures, `setup` what players agree on before it, and
-//! `position` a position as a line of text.
+//! `rules` is the game, `formations` the table of formations, `setup` the options, `position` one-line positions.
 //!
-//! The player: `lookahead` is the game as the search sees it, `eval` what it judges by with its numbers in `weights`, `fit`
-//! where those come from, `endings` what is certain when few stones are left, `bot` the levels.
+//! The bot: `lookahead` is the position for the search, `eval` the static evaluation with `weights`, `fit` their tuning,
+//! `endings` the endgame tables, `bot` the levels.
 
 mod bot;
 pub mod endings;
@@ -25,12 +24,12 @@ pub use formations::{Formation, FormationKind};
 pub use rules::{Liuzhou, LiuzhouMove};
 pub use setup::{Blocked, ForcedRemoval, LiuzhouSetup, Preset, Safety, SeveralFormations, StepBack};
 
-/// Points on a side of the board.
+/// Points on a side.
 const SIZE: u8 = 6;
-/// Points of the board. Point number = row * 6 + column, both from zero, from the bottom left; a set of points is a `u64`
-/// with the bit of each.
+/// Number of points. Points are numbered row * 6 + column, both from zero, from the bottom left; a set of points is a `u64`
+/// bitboard.
 const POINTS: u8 = SIZE * SIZE;
-/// Every point.
+/// All points.
 const BOARD: u64 = (1 << POINTS) - 1;
 /// Stones that each side places.
 const STONES: u32 = 18;

@@ -1,4 +1,4 @@
-//! What may be chosen about Liuzhou chess.
+//! The options of Liuzhou chess.
 
 use super::{Blocked, ForcedRemoval, LiuzhouSetup, Preset, Safety, SeveralFormations, StepBack};
 use crate::Language;

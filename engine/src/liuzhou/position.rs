@@ -1,4 +1,4 @@
-//! A position as one line of text, like the FEN of chess.
+//! One-line notation of positions, similar to FEN in chess.
 //!
 //! ```text
 //! position = rows " " side " " phase " " due " " quiet " " total [" " step " " step]
@@ -14,7 +14,7 @@
 //! total    = number               steps and passes of the moving phase
 //! step     = point point | "-"    last step of Black, of White, where stepping straight back is restricted
 //! ```
-//! The start is `6/6/6/6/6/6 b p 0 0 0`. Earlier occurrences of the position are not part of the line.
+//! The initial position is `6/6/6/6/6/6 b p 0 0 0`. Earlier occurrences of the position are not part of the line.
 
 use std::fmt::Write as _;
 
@@ -24,8 +24,8 @@ use crate::text::{TextError, words};
 use crate::{Point, Side};
 
 impl Liuzhou {
-    /// The position that the line describes, by this setup. Fails where the line is malformed, or describes what no game by
-    /// these rules can be in, such as a side with 19 stones or captures due without a target.
+    /// Parses a position of this setup. Fails if the line is malformed, or the position is impossible, such as a side with
+    /// 19 stones or due captures without a target.
     pub fn from_position(setup: &LiuzhouSetup, line: &str) -> Result<Self, TextError> {
         setup.check().map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
         let mut fields = words(line);
@@ -80,7 +80,7 @@ impl Liuzhou {
         Ok(game)
     }
 
-    /// The line that [`Self::from_position`] reads back, but for earlier occurrences.
+    /// The position as a line; see [`Self::from_position`]. Earlier occurrences are lost.
     pub fn position(&self) -> String {
         let State { live, marked, turn, phase, due, quiet, total, last_step } = self.state();
         let mut line = String::new();
@@ -130,7 +130,7 @@ impl Liuzhou {
 /// Live black, live white, captured black, captured white.
 const STONE_LETTERS: [char; 4] = ['b', 'w', 'x', 'o'];
 
-/// Live and marked stones. `at` is where the rows begin in the line.
+/// Parses live and marked stones. `at` is the offset of the rows in the line.
 fn read_rows(line: &str, at: usize, rows: &str) -> Result<([u64; 2], [u64; 2]), TextError> {
     let mut sets = [0_u64; 4];
     let (mut row, mut column) = (SIZE - 1, 0);
@@ -171,7 +171,7 @@ fn read_step(word: &str) -> Option<(u8, u8)> {
     Some((point(&word[..2])?, point(&word[2..])?))
 }
 
-/// Whether a game can be in this state, as far as it can be told without the way there; if not, what it lacks.
+/// Whether a game can be in this state, as far as that can be checked without its history; if not, the reason.
 fn check(state: &State) -> Result<(), &'static str> {
     let State { live, marked, turn, phase, due, .. } = state;
     let placed = [0, 1].map(|side: usize| (live[side] | marked[side]).count_ones());
@@ -181,7 +181,7 @@ fn check(state: &State) -> Result<(), &'static str> {
     }
     match phase {
         Phase::Placing => {
-            // Whoever has captures due has just placed; otherwise it is the other's turn to place.
+            // A side with due captures has just placed a stone; otherwise the other side is to place one.
             let black_ahead = u32::from((*turn == Side::First) == (*due > 0));
             if placed[0] != placed[1] + black_ahead {
                 return Err("stones placed in turn, Black first");

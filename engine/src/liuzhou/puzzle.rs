@@ -1,11 +1,11 @@
-//! Formations and wins by force in the moving phase, as contests that are proven step by step.
+//! Contests of Liuzhou chess puzzles: formations and forced wins in the moving phase, proved step by step.
 
 use super::rules::{Phase, Undo};
 use super::{Liuzhou, LiuzhouMove};
 use crate::puzzles::{Contest, Stand};
 use crate::{Action, Game, Side};
 
-/// The attacker wants a formation that captures before the other side makes one, or, if `wins`, the game.
+/// The attacker tries to make a capturing formation before the other side does, or, if `wins`, to win the game.
 pub(crate) struct FormationContest {
     game: Liuzhou,
     attacker: Side,
@@ -14,7 +14,7 @@ pub(crate) struct FormationContest {
 }
 
 impl FormationContest {
-    /// The game's own past counts for its repetition rule.
+    /// The history of the game counts for the repetition rule.
     pub(crate) fn new(game: &Liuzhou, attacker: Side, wins: bool) -> Self {
         Self { game: game.clone(), attacker, wins, made: Vec::new() }
     }
@@ -92,7 +92,7 @@ impl Contest for FormationContest {
 }
 
 impl Liuzhou {
-    /// Captures that are due, and formations that either side would make with its next placement or step.
+    /// Due captures, and formations that either side could make with its next placement or step.
     pub(crate) fn threats(&self) -> Vec<crate::threats::Threat> {
         use crate::threats::{Threat, ThreatKind};
         let mut found = Vec::new();

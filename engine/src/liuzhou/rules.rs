@@ -1,4 +1,4 @@
-//! The game itself.
+//! The rules of Liuzhou chess.
 //!
 //! Source: the Fengyang rules as the project's rule page states them. Where the page leaves a case open this module decides:
 //! - A marked stone keeps its point, so a formation through that point cannot be completed by anyone before the lifting.
@@ -22,62 +22,61 @@ use crate::{
     PieceView, Point, Reason, Rng, SetupError, Side, Touch,
 };
 
-/// One decision. Points are numbered row * 6 + column from the bottom left.
+/// A decision. Points are numbered row * 6 + column from the bottom left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LiuzhouMove {
-    /// Put a stone here.
+    /// Place a stone.
     Place(u8),
-    /// Take the stone from the first point to the second.
+    /// Move the stone on the first point to the second.
     Step(u8, u8),
-    /// Capture, or remove, the enemy stone here.
+    /// Capture or remove the enemy stone.
     Capture(u8),
-    /// No step is possible, and the options say that this is no more than a lost turn.
+    /// Pass, if no step is possible and the options allow that.
     Pass,
 }
 
-/// What is being decided.
+/// The phase of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
-    /// Stones are being placed.
+    /// Stones are placed.
     Placing,
-    /// The board was full with nothing captured; a stone is being removed. `last`: nobody removes after this.
+    /// The board is full without captures, and a stone is removed.
     Forced {
         /// Whether this is the last removal.
         last: bool,
     },
-    /// Stones step.
+    /// Stones are moved.
     Moving,
-    /// A side is blocked, and a stone is being removed: first by that side, then (`last`) by the other.
+    /// A side is blocked, and stones are removed: first by that side, then (`last`) by the other.
     Blocked {
         /// Whether the blocked side has had its removal.
         last: bool,
     },
 }
 
-/// Everything about a position but its past.
+/// The state of a position without its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct State {
-    /// Live stones of both sides; see [`BOARD`] for what a bit is.
+    /// Bitboards of both sides' live stones; see [`BOARD`] for the numbering.
     pub(super) live: [u64; 2],
-    /// Captured stones that wait to be lifted; none outside the placing phase.
+    /// Bitboards of captured stones that will be lifted; empty outside the placing phase.
     pub(super) marked: [u64; 2],
     pub(super) turn: Side,
     pub(super) phase: Phase,
-    /// Captures or removals that `turn` has still to choose. When it is not 0 there is a target.
+    /// Captures or removals that `turn` has to choose. If not 0, there is a target.
     pub(super) due: u8,
     /// Steps and passes since the last capture.
     pub(super) quiet: u16,
-    /// Steps and passes of the moving phase.
+    /// Steps and passes in the moving phase.
     pub(super) total: u16,
     /// The last step of each side.
     pub(super) last_step: [Option<(u8, u8)>; 2],
 }
 
-/// A position of Liuzhou chess. Black ([`Side::First`]) begins.
+/// A position of Liuzhou chess. Black ([`Side::First`]) moves first.
 ///
-/// Its key covers the setup, the stones, whose decision of what kind is next with the captures due, and, where stepping
-/// straight back is restricted, the last steps. Left out: how often the position has been there, and the counts of plies
-/// towards a draw.
+/// The key covers the setup, the stones, the pending decision with due captures, and, if stepping straight back is
+/// restricted, the last steps. It leaves out earlier occurrences, and the counts of plies towards a draw.
 #[derive(Clone, Debug)]
 pub struct Liuzhou {
     setup: LiuzhouSetup,
@@ -87,17 +86,17 @@ pub struct Liuzhou {
     last: Option<LiuzhouMove>,
     /// Points of the formations that the last placement or step made.
     made: u64,
-    /// Points from which the last placement or step took stones.
+    /// Points from which the last placement or step captured.
     taken: u64,
-    /// Positions in which a step was due.
+    /// Earlier positions with a step due.
     past: Vec<([u64; 2], Side)>,
-    /// From here on they are later than the last capture.
+    /// Index in `past` of the first position after the last capture.
     past_from: usize,
-    /// Key of the stones alone.
+    /// Zobrist key of the stones.
     stones_key: u64,
 }
 
-/// What a move changes, for a search to take it back.
+/// Undo information of a move.
 #[derive(Clone, Copy)]
 pub(super) struct Undo {
     state: State,
@@ -105,13 +104,13 @@ pub(super) struct Undo {
     last: Option<LiuzhouMove>,
     made: u64,
     taken: u64,
-    /// Where the positions since the last capture begin, and how many there are in all.
+    /// Index of the first position since the last capture, and number of positions.
     past: (usize, usize),
     stones_key: u64,
 }
 
 impl Liuzhou {
-    /// The position with this state, which must be consistent; past positions are unknown.
+    /// The position with this state, which must be consistent; without history.
     pub(super) fn from_state(setup: &LiuzhouSetup, state: State) -> Self {
         let mut game = Self {
             setup: setup.clone(),
@@ -138,25 +137,25 @@ impl Liuzhou {
         &self.state
     }
 
-    /// Key of the stones alone.
+    /// Zobrist key of the stones.
     pub(super) fn stones_key(&self) -> u64 {
         self.stones_key
     }
 
-    /// Whether the position in which a step is now due has been there before since the last capture.
+    /// Whether the position, with a step due, has occurred since the last capture.
     pub(super) fn is_repeated(&self) -> bool {
         let now = (self.state.live, self.state.turn);
         self.past[self.past_from..].iter().filter(|&&position| position == now).count() > 1
     }
 
-    /// Plays a legal move, and says what [`Self::take_back`] needs to undo it.
+    /// Makes a legal move; returns the information for [`Self::take_back`].
     pub(super) fn try_out(&mut self, mv: LiuzhouMove) -> Undo {
         let undo = self.undo();
         self.play(mv);
         undo
     }
 
-    /// Gives the turn to the other side without a move, where a placement or a step is due.
+    /// Makes a null move, when a placement or a step is due.
     pub(super) fn skip(&mut self) -> Undo {
         let undo = self.undo();
         self.ply += 1;
@@ -176,7 +175,7 @@ impl Liuzhou {
         }
     }
 
-    /// Undoes the last move that was tried out and not yet taken back.
+    /// Unmakes the last move made by [`Self::try_out`].
     pub(super) fn take_back(&mut self, undo: Undo) {
         self.state = undo.state;
         self.outcome = undo.outcome;
@@ -188,29 +187,29 @@ impl Liuzhou {
         self.ply -= 1;
     }
 
-    /// What `side` would capture by having stones there, one of which has just come to this point.
+    /// Number of captures that `side` would earn with these stones, one of which has just moved to this point.
     pub(super) fn claim_of(&self, point: u8, stones: u64) -> u8 {
         self.claim(point, stones).1
     }
 
-    /// Captures that the side to move has still to choose; 0 when it places or steps.
+    /// Captures that the side to move has to choose; 0 if it places or moves.
     pub fn captures_due(&self) -> u8 {
         self.state.due
     }
 
-    /// Whether the side to move steps, with nothing to choose before.
+    /// Whether the side to move is to make a step.
     pub(crate) fn is_stepping(&self) -> bool {
         self.state.phase == Phase::Moving && self.state.due == 0
     }
 
-    /// Whether stones are still being placed.
+    /// Whether the placing phase is in progress.
     pub(super) fn is_placing(&self) -> bool {
         self.state.phase == Phase::Placing
     }
 
-    /// The formations that the last placement or step made, as long as its captures are due or the other side has not moved.
+    /// The formations that the last placement or step made, until the other side has moved.
     pub fn made(&self) -> impl Iterator<Item = &'static Formation> {
-        // They all go through the point that was come to, and together they are the points that are remembered.
+        // All of them contain the destination, and together they are the stored points.
         let through = move |point| {
             complete_through(point, self.made).filter(|formation| self.setup.captures(formation) > 0)
         };
@@ -218,7 +217,7 @@ impl Liuzhou {
         bits(self.made).find(all).into_iter().flat_map(through)
     }
 
-    /// Whose formation was just made and what it takes, as a sentence; `None` where none was.
+    /// Whose formation was just made and what it captures, as a sentence; `None` without one.
     pub fn told(&self, language: Language) -> Option<String> {
         let mut kinds: Vec<(&str, u32)> = Vec::new();
         for name in self.made().map(|formation| formation.kind.name(language)) {
@@ -250,7 +249,7 @@ impl Liuzhou {
         })
     }
 
-    /// Where the game stands: stones are placed, taken off because neither side can step, or walk.
+    /// The phase in words: placing, removing, or moving.
     pub fn phase_words(&self, language: Language) -> &'static str {
         match self.state.phase {
             Phase::Placing => language.pick("布子", "placing"),
@@ -259,7 +258,7 @@ impl Liuzhou {
         }
     }
 
-    /// Formations of a side that stand complete now.
+    /// The complete formations of a side.
     pub fn formations(&self, side: Side) -> impl Iterator<Item = &'static Formation> {
         let stones = self.state.live[side.index()];
         formations::ALL
@@ -298,7 +297,7 @@ impl Liuzhou {
         }
     }
 
-    /// Points of the formations that `side` has complete through this point, and what they capture.
+    /// Points of the formations that `side` has completed through this point, and the captures they earn.
     fn claim(&self, point: u8, stones: u64) -> (u64, u8) {
         let (mut points, mut sum, mut highest) = (0, 0, 0);
         for formation in complete_through(point, stones) {
@@ -320,16 +319,17 @@ impl Liuzhou {
         live[0] | live[1] | marked[0] | marked[1]
     }
 
-    /// Whether a step is one straight back that the option forbids.
+    /// Whether a step back is forbidden by the option.
     fn is_straight_back(&self, from: u8, to: u8) -> bool {
         let side = self.state.turn.index();
         self.setup.step_back == StepBack::NotAtOnce
             && self.state.last_step[side] == Some((to, from))
-            // Every formation that the stone would complete was there before it left: its other stones have not moved since.
+            // Every formation that it would complete existed before the stone left, because its other stones have not moved
+            // since.
             && self.claim(to, self.state.live[side] & !(1 << from) | 1 << to).1 > 0
     }
 
-    /// Every legal step of the side to move, by the point from which it goes.
+    /// All legal steps of the side to move.
     fn steps(&self) -> impl Iterator<Item = (u8, u8)> {
         let (own, empty) = (self.state.live[self.state.turn.index()], BOARD & !self.occupied());
         bits(own)
@@ -337,14 +337,14 @@ impl Liuzhou {
             .filter(|&(from, to)| !self.is_straight_back(from, to))
     }
 
-    /// Asks `side` for removals; nothing is due if it has no target.
+    /// Sets due removals for `side`; none if it has no target.
     fn ask(&mut self, side: Side, phase: Phase, due: u8) {
         self.state.turn = side;
         self.state.phase = phase;
         self.state.due = if self.targets(side) == 0 { 0 } else { due };
     }
 
-    /// The side to move has made all the choices of its turn: what is decided next.
+    /// Determines the next decision after the side to move has finished its turn.
     fn next(&mut self) {
         let other = self.state.turn.other();
         match self.state.phase {
@@ -375,7 +375,7 @@ impl Liuzhou {
         }
     }
 
-    /// All stones are placed.
+    /// Ends the placing phase: lifts marked stones.
     fn lift(&mut self) {
         if self.state.marked == [0, 0] {
             let (side, last) = match self.setup.forced_removal {
@@ -397,7 +397,7 @@ impl Liuzhou {
         }
     }
 
-    /// The second placer moves first.
+    /// The side that placed second moves first.
     fn start_moving(&mut self) {
         self.state.phase = Phase::Moving;
         self.state.turn = Side::Second;
@@ -407,7 +407,7 @@ impl Liuzhou {
         }
     }
 
-    /// A side with too few stones has lost; if both have, nobody has.
+    /// A side with too few stones loses; if both have too few, it is a draw.
     fn check_counts(&mut self) {
         let few = self.state.live.map(|stones| stones.count_ones() <= u32::from(self.setup.loses_at));
         let winner = match few {
@@ -419,7 +419,7 @@ impl Liuzhou {
         self.outcome = Some(Outcome { winner, reason: Reason::TooFewStones });
     }
 
-    /// A side is to step: may it, can it, and if not, what then?
+    /// Starts a turn of steps: checks whether the side has one, and what follows if not.
     fn start_turn(&mut self) {
         let State { live, turn, quiet, total, .. } = self.state;
         let blocked = self.steps().next().is_none();
@@ -439,7 +439,7 @@ impl Liuzhou {
             match possible {
                 [true, _] => self.ask(turn, Phase::Blocked { last: false }, 1),
                 [false, true] => self.ask(turn.other(), Phase::Blocked { last: true }, 1),
-                // Nobody can remove anything: the blocked side passes.
+                // No removal is possible: the blocked side passes.
                 [false, false] => {}
             }
         }
@@ -496,7 +496,7 @@ impl Liuzhou {
         }
     }
 
-    /// The claim of a stone that has just come to this point; the turn ends if it makes none.
+    /// Evaluates the formations of a stone that has just arrived; without any the turn ends.
     fn arrive(&mut self, point: u8) {
         let side = self.state.turn;
         let (made, due) = self.claim(point, self.state.live[side.index()]);
@@ -557,7 +557,7 @@ pub(super) fn to_point(number: u8) -> Point {
     Point::new(u16::from(number % SIZE), u16::from(number / SIZE))
 }
 
-/// Key of a stone, live or marked, the same on every machine.
+/// Zobrist key of a stone, live or marked, the same on every machine.
 const fn stone_key(point: u8, side: Side, marked: bool) -> u64 {
     let cell = (point as u64) << 2 | (marked as u64) << 1 | side as u64;
     Rng::new(0x6c69_757a_686f_0000_u64.wrapping_add(cell)).next_u64()
@@ -570,7 +570,7 @@ fn stones_key(state: &State) -> u64 {
     })
 }
 
-/// Mixes a number into a key.
+/// Mixes a number into a hash.
 const fn mix(key: u64, number: u64) -> u64 {
     Rng::new(key ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).next_u64()
 }
@@ -594,7 +594,7 @@ fn setup_key(setup: &LiuzhouSetup) -> u64 {
     .fold(0x6c69_757a_686f_7573, mix)
 }
 
-/// Key of all but the stones.
+/// Hash of everything but the stones.
 fn rest_key(setup: &LiuzhouSetup, state: &State) -> u64 {
     let phase = match state.phase {
         Phase::Placing => 0,
@@ -694,7 +694,7 @@ impl Game for Liuzhou {
         self.ply += 1;
         self.last = Some(mv);
         if matches!(mv, LiuzhouMove::Step(..) | LiuzhouMove::Pass) {
-            // The counts only matter up to the limits, which fit.
+            // The counts matter only up to the limits, which fit.
             self.state.quiet = self.state.quiet.saturating_add(1);
             self.state.total = self.state.total.saturating_add(1);
         }
@@ -805,7 +805,7 @@ impl Game for Liuzhou {
         if let Ok(point) = text.parse() {
             return Some(Action::Place(point));
         }
-        // Two points, with or without a hyphen: the second begins at the first letter after a digit.
+        // Two points, with or without a hyphen: the second starts at the first letter after a digit.
         let digit = text.find(|c: char| c.is_ascii_digit())?;
         let letter = digit + text[digit..].find(|c: char| !c.is_ascii_digit())?;
         let (from, to) = text.split_at(letter);

@@ -1,5 +1,5 @@
-//! What a match of Liuzhou chess is played by. Every place plays it a little differently, so everything that differs is an
-//! option, and three ways that are described in print are presets.
+//! The setup of Liuzhou chess. Local rules differ, so everything that differs is an option, and three published rule sets
+//! are presets.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,64 +9,64 @@ use crate::text::{TextError, words};
 use crate::words::numbered;
 use crate::{Language, SetupError};
 
-/// What a match of Liuzhou chess is played by. The default is the Fengyang way.
+/// The setup of a match of Liuzhou chess. The default is the Fengyang rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LiuzhouSetup {
-    /// What a move that makes several formations at once captures.
+    /// Captures for a move that makes several formations.
     pub several: SeveralFormations,
-    /// Captures for a whole edge line, 0 to 3. At 0 an edge line is no formation: it captures nothing and protects nothing.
+    /// Captures for a whole edge, 0 to 3. With 0 an edge is no formation: it neither captures nor protects.
     pub edge_six: u8,
     /// Captures for any other six, 2 or 3.
     pub inner_six: u8,
-    /// Whether lines along diagonals are formations, the two long ones included.
+    /// Whether lines along diagonals, including the main ones, are formations.
     pub diagonals: bool,
-    /// Whether stones in a complete formation may be captured.
+    /// Whether stones in complete formations may be captured.
     pub safety: Safety,
-    /// What happens to a player who has no step.
+    /// What happens to a side without a step.
     pub blocked: Blocked,
-    /// A side with this many live stones, or fewer, has lost: 3, 2 or 0.
+    /// A side with at most this many live stones loses: 3, 2 or 0.
     pub loses_at: u8,
-    /// Plies (steps and passes) of the moving phase without a capture that make a draw.
+    /// Plies (steps and passes) without a capture in the moving phase that make a draw.
     pub quiet_limit: Option<u16>,
-    /// Plies (steps and passes) of the moving phase in all that make a draw.
+    /// Plies (steps and passes) in the moving phase that make a draw.
     pub total_limit: Option<u16>,
     /// Whether a stone may step straight back into the formation that it has just left.
     pub step_back: StepBack,
-    /// Who removes a stone when the board is full and nothing was captured.
+    /// Who removes a stone when the board is full without captures.
     pub forced_removal: ForcedRemoval,
 }
 
-/// What a move that makes several formations at once captures.
+/// Captures for a move that makes several formations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SeveralFormations {
-    /// The sum over all of them.
+    /// The sum of all.
     #[default]
     Sum,
-    /// What the highest of them captures.
+    /// The maximum.
     Highest,
 }
 
-/// Whether stones in a complete formation may be captured.
+/// Whether stones in complete formations may be captured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Safety {
-    /// Only if every live stone of that side stands in one.
+    /// Only if all live stones of that side are in formations.
     #[default]
     UnlessNoOther,
-    /// Never; a claim that finds no other stone lapses.
+    /// Never; captures without other targets lapse.
     Always,
     /// Always: formations protect nothing.
     Never,
 }
 
-/// What happens to a player who has no step.
+/// What happens to a side without a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Blocked {
-    /// He removes an enemy stone, the enemy one of his, and again until he has a step.
+    /// Each side removes an enemy stone, repeatedly until there is a step.
     #[default]
     Removal,
-    /// He has lost.
+    /// It loses.
     Loses,
-    /// He passes.
+    /// It passes.
     Passes,
 }
 
@@ -76,11 +76,11 @@ pub enum StepBack {
     /// Yes, and it captures again.
     #[default]
     Allowed,
-    /// Not with the very next move of the same player.
+    /// Not with the next move of the same side.
     NotAtOnce,
 }
 
-/// Who removes a stone of the other when the board is full and nothing was captured.
+/// Who removes a stone of the other side when the board is full without captures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ForcedRemoval {
     /// Black, then White.
@@ -88,11 +88,11 @@ pub enum ForcedRemoval {
     FirstThenSecond,
     /// White, then Black.
     SecondThenFirst,
-    /// White alone.
+    /// White only.
     OnlySecond,
 }
 
-/// A way of playing that has a name.
+/// A named set of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Preset {
     /// 凤阳, the default.
@@ -104,10 +104,10 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// Every preset, in the order in which a menu shows them.
+    /// All presets, in the order of menus.
     pub const ALL: [Self; 3] = [Self::Fengyang, Self::Shandong, Self::Huainan];
 
-    /// What players call it.
+    /// The name in words for players.
     pub const fn name(self, language: Language) -> &'static str {
         match self {
             Self::Fengyang => language.pick("凤阳", "Fengyang"),
@@ -116,7 +116,7 @@ impl Preset {
         }
     }
 
-    /// The preset's word on command lines and in files: `fengyang`.
+    /// The name on command lines and in files: `fengyang`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Fengyang => "fengyang",
@@ -125,7 +125,7 @@ impl Preset {
         }
     }
 
-    /// The options that it stands for.
+    /// The setup of the preset.
     pub const fn setup(self) -> LiuzhouSetup {
         let fengyang = LiuzhouSetup {
             several: SeveralFormations::Sum,
@@ -164,15 +164,15 @@ impl Default for LiuzhouSetup {
 }
 
 impl LiuzhouSetup {
-    /// Plies that a limit may be set to. Beyond 1,000 a match no longer fits one message between devices.
+    /// Valid limits in plies. Beyond 1,000 a record would not fit a message between devices.
     pub const LIMITS: std::ops::RangeInclusive<u16> = 1..=1000;
 
-    /// The preset that this is, if it is one unchanged.
+    /// The preset that is equal to this setup, if any.
     pub fn preset(&self) -> Option<Preset> {
         Preset::ALL.into_iter().find(|preset| preset.setup() == *self)
     }
 
-    /// Captures that a formation earns; 0 when it is none by these rules.
+    /// Captures for a formation; 0 if it does not count by these rules.
     pub fn captures(&self, formation: &Formation) -> u8 {
         match formation.kind {
             _ if formation.diagonal && !self.diagonals => 0,
@@ -322,14 +322,14 @@ impl LiuzhouSetup {
     }
 }
 
-/// One option as text: its word, how it is written and how it is read. `read` answers false to a value that it does not know.
+/// An option as text: its word, how it is written and how it is parsed. `read` returns false for an unknown value.
 struct OptionText {
     word: &'static str,
     write: fn(&LiuzhouSetup) -> String,
     read: fn(&mut LiuzhouSetup, &str) -> bool,
 }
 
-/// The value with this word, put where it belongs; false if there is none.
+/// Sets `place` to the value with this word; false if there is none.
 fn choose<T: Copy>(place: &mut T, value: &str, values: &[(&str, T)]) -> bool {
     let found = values.iter().find(|(word, _)| *word == value);
     found.is_some_and(|&(_, chosen)| {
@@ -450,7 +450,7 @@ impl fmt::Display for LiuzhouSetup {
     }
 }
 
-/// Reads a preset's word (left out: `fengyang`) and options after it, in any order: `shandong quiet=off`.
+/// Parses a preset's word (default: `fengyang`) followed by options in any order: `shandong quiet=off`.
 impl FromStr for LiuzhouSetup {
     type Err = TextError;
 

@@ -1,14 +1,14 @@
-//! The weights of the terms of [`super::eval`]: for an empty board and for the moving phase, in hundredths of a stone or so.
+//! Weights of the terms of [`super::eval`], for the empty board and for the moving phase, in about hundredths of a stone.
 //!
-//! These are set by hand. By the [`super::fitted`] ones a player is 183 Elo stronger, but at depths of two or three it holds
-//! blocking against a capture that is to be had; so levels that look no further judge by these. See EXPERIMENTS.md.
+//! These are hand-crafted. The [`super::fitted`] weights are 183 Elo stronger, but at depths of two or three they prefer
+//! blocking to an available capture; so levels of small depth use these. See EXPERIMENTS.md.
 
 use super::eval::TERMS;
 
 /// Weights of all terms.
 pub(super) type Weights = [[i16; 2]; TERMS];
 
-/// In rising order of the terms.
+/// In the order of the terms.
 #[rustfmt::skip]
 pub(super) static BY_HAND: Weights = [
     [-392, -392], [-188, -188], [0, 0], [172, 172], [328, 328], [468, 468], [592, 592], [700, 700], [800, 800], [900, 900],

@@ -1,41 +1,41 @@
-//! Numbers for the positions of an ending: turned and mirrored positions share one.
+//! Index of endgame positions; positions that are equal by symmetry share an index.
 
 use super::super::{BOARD, POINTS, SIZE};
 use crate::Point;
 
-/// Turning and mirroring the board: eight ways.
+/// Number of symmetries of the board.
 const WAYS: usize = 8;
-/// More stones of a side than this are no ending.
+/// Maximum number of stones per side.
 const MOST: usize = 5;
 
-/// Numbers the positions with so many stones on each side, of which one side is to move ("own").
+/// Indexes the positions with this many stones on each side and one side ("own") to move.
 ///
-/// The own stones are turned until their set is the smallest of its eight images; their number among all such sets, and the
-/// number of the enemy's set among the points that are left, make the position's number. Where the own stones have a
-/// symmetry of their own, positions that it makes one still have numbers of their own: see [`Self::images`].
+/// The own stones are mapped to the smallest of their eight images; its rank among all such sets, and the rank of the
+/// enemy's set among the remaining points, form the index. If the own stones are symmetric themselves, equivalent positions
+/// still have several indices: see [`Self::images`].
 pub(super) struct Index {
     stones: u32,
-    /// For every set of own stones, by its number: that of its smallest image, and the ways that lead there.
+    /// For every set of own stones, by rank: the rank of its smallest image, and the symmetries that lead there.
     sets: Vec<Set>,
-    /// The smallest images, by number.
+    /// The smallest images, by rank.
     smallest: Vec<u64>,
-    /// Sets that the enemy may have beside one of ours.
+    /// Number of enemy's sets for each own set.
     beside: usize,
-    /// Binomial coefficients: points over stones.
+    /// Binomial coefficients.
     choose: [[usize; MOST + 1]; POINTS as usize + 1],
-    /// Where each way takes each point.
+    /// The image of each point under each symmetry.
     turned: [[u8; POINTS as usize]; WAYS],
 }
 
 #[derive(Clone, Copy)]
 struct Set {
     smallest: u32,
-    /// The ways that lead to the smallest image, one bit each: one mostly, more where the set has a symmetry.
+    /// Bit mask of the symmetries that lead to the smallest image: usually one, more if the set is symmetric.
     ways: u8,
 }
 
 impl Index {
-    /// For this many stones on each side.
+    /// The index for this many stones on each side.
     pub(super) fn new(stones: u32) -> Self {
         let mut choose = [[0; MOST + 1]; POINTS as usize + 1];
         for points in 0..choose.len() {
@@ -71,18 +71,18 @@ impl Index {
         index
     }
 
-    /// How many numbers there are.
+    /// Number of indices.
     pub(super) fn len(&self) -> usize {
         self.smallest.len() * self.beside
     }
 
-    /// The number of a position.
+    /// The index of a position.
     pub(super) fn number(&self, own: u64, enemy: u64) -> usize {
         let set = self.sets[self.number_of(own, BOARD)];
         self.numbered(set, set.ways.trailing_zeros() as usize, enemy)
     }
 
-    /// Every number of a position and of its images.
+    /// All indices of a position and its images.
     pub(super) fn images(&self, own: u64, enemy: u64) -> impl Iterator<Item = usize> + '_ {
         let set = self.sets[self.number_of(own, BOARD)];
         (0..WAYS).filter(move |way| set.ways >> way & 1 != 0).map(move |way| self.numbered(set, way, enemy))
@@ -93,7 +93,7 @@ impl Index {
         set.smallest as usize * self.beside + self.number_of(self.turn(way, enemy), BOARD & !own)
     }
 
-    /// The position of a number: own stones and the enemy's.
+    /// The position of an index: own stones, enemy's stones.
     pub(super) fn position(&self, number: usize) -> (u64, u64) {
         let own = self.smallest[number / self.beside];
         (own, self.set_of(number % self.beside, BOARD & !own))
@@ -103,7 +103,7 @@ impl Index {
         super::bits(set).fold(0, |image, point| image | 1 << self.turned[way][usize::from(point)])
     }
 
-    /// The number of a set among those of as many of these points.
+    /// The combinatorial rank of a set among the sets of equal size within these points.
     fn number_of(&self, set: u64, points: u64) -> usize {
         let places = super::bits(set).map(|point| (points & ((1 << point) - 1)).count_ones() as usize);
         places.enumerate().map(|(n, place)| self.choose[place][n + 1]).sum()
@@ -115,7 +115,7 @@ impl Index {
         let mut place = points.count_ones() as usize;
         let mut left = points;
         for chosen in (1..=self.stones as usize).rev() {
-            // The highest point of the set is the last whose coefficient is not beyond the number.
+            // The highest point of the set is the last one whose coefficient does not exceed the rank.
             loop {
                 let highest = left.ilog2();
                 left &= !(1 << highest);
@@ -131,7 +131,7 @@ impl Index {
     }
 }
 
-/// Where a way takes a point: see [`Point::turned`].
+/// The image of a point under a symmetry: see [`Point::turned`].
 fn turned(way: usize, point: u8) -> u8 {
     let size = u16::from(SIZE);
     let from = Point::new((point % SIZE).into(), (point / SIZE).into());
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn every_number_has_a_position_and_an_eighth_of_the_sets_are_left() {
         let index = Index::new(3);
-        // Burnside's lemma: (7140 + turns and mirrors that leave sets as they are) / 8.
+        // Burnside's lemma: (7140 + sets fixed by the other symmetries) / 8.
         assert_eq!(index.smallest.len(), 920);
         assert_eq!(index.len(), 920 * 5_456);
         for number in (0..index.len()).step_by(37) {

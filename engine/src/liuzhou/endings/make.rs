@@ -1,4 +1,4 @@
-//! Works out a table of endings backwards from its ends.
+//! Computation of an endgame table by retrograde analysis.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,15 +8,15 @@ use super::bits;
 use super::index::Index;
 use super::table::Found;
 
-/// What an ending is played by: all of a setup that matters where the next capture ends the game.
+/// The rules that matter when the next capture ends the game.
 pub(super) struct Ground {
     pub(super) blocked: Blocked,
-    /// The formations that count, of those that so many stones can make.
+    /// The formations that count and can be made with this many stones.
     pub(super) formations: Vec<u64>,
 }
 
 impl Ground {
-    /// Whether a stone that has come to this point has made a formation.
+    /// Whether a stone that has moved to this point makes a formation.
     fn makes(&self, point: u8, stones: u64) -> bool {
         self.formations.iter().any(|&formation| formation >> point & 1 != 0 && formation & !stones == 0)
     }
@@ -30,7 +30,7 @@ impl Ground {
         bits(own).flat_map(move |from| bits(neighbours(from) & empty).map(move |to| (from, to)))
     }
 
-    /// Whether the side to move wins before the other has a turn.
+    /// Whether the side to move wins with its next move.
     fn wins_at_once(&self, own: u64, enemy: u64) -> bool {
         let mut blocked = true;
         for (from, to) in Self::steps(own, enemy) {
@@ -40,11 +40,11 @@ impl Ground {
                 return true;
             }
         }
-        // Who is blocked removes a stone first.
+        // A blocked side removes a stone first.
         blocked && self.blocked == Blocked::Removal
     }
 
-    /// Positions of the other side's turn after which the side to move has this one. No formation was made on the way.
+    /// Predecessors: positions of the other side's turn from which a step without a formation leads to this one.
     fn before(&self, own: u64, enemy: u64, mut found: impl FnMut(u64, u64)) {
         let empty = BOARD & !(own | enemy);
         for to in bits(enemy) {
@@ -60,7 +60,7 @@ impl Ground {
         }
     }
 
-    /// Whether every way on leads to a win of the other side that is known already.
+    /// Whether every move leads to a known win of the other side.
     fn is_lost(&self, own: u64, enemy: u64, index: &Index, found: &Found) -> bool {
         let lost = |own, enemy| found.code(index.number(enemy, own)) % 2 == 1;
         let mut blocked = true;
@@ -74,11 +74,11 @@ impl Ground {
     }
 }
 
-/// Positions between two looks at the stop flag.
+/// Positions between two checks of the stop flag.
 const STRIDE: usize = 1 << 16;
 
-/// The values of all positions, or `None` when stopped. `tell` hears now and then how many plies are done, and which part of the
-/// next one in thousandths.
+/// The values of all positions; `None` if stopped. `tell` gets the number of finished plies, and the progress of the next
+/// one in thousandths.
 pub(super) fn make(
     ground: &Ground,
     index: &Index,
@@ -132,8 +132,8 @@ pub(super) fn make(
     Some(found)
 }
 
-/// From a position whose end is so many plies away to those before it: before a loss there is a win, before a win there may
-/// be a loss. Whether there was any.
+/// Processes the predecessors of a position with this distance to the end: predecessors of a loss are wins, predecessors of
+/// a win may be losses. Returns whether any value was new.
 fn go_back(ground: &Ground, index: &Index, found: &mut Found, number: usize, plies: u8) -> bool {
     let (own, enemy) = index.position(number);
     let mut any = false;
@@ -144,7 +144,7 @@ fn go_back(ground: &Ground, index: &Index, found: &mut Found, number: usize, pli
         }
         any = true;
         for image in index.images(own, enemy) {
-            // Where both sides' stones have the same symmetry two images are one.
+            // If both sides' stones have the same symmetry, two images can be equal.
             if found.code(image) == 0 {
                 found.set(image, plies + 1);
             }

@@ -1,12 +1,12 @@
-//! What is known for certain of the smallest endings: both sides have so few stones that the next capture ends the game.
+//! Endgame tables for positions in which both sides have so few stones that the next capture ends the game.
 //!
-//! By the default rules that is four against four, under the option that loses at two or fewer it is three against three. A
-//! table says for each of these positions whether the side to move wins or loses, and in how many plies, or that neither can
-//! force anything. It is worked out backwards from the ends of games ([`Endings::make`]), kept in a file, and looked up there
-//! ([`Endings::open`]): nothing of it is held in memory.
+//! With the default rules these are four against four, with the option that loses at two or fewer three against three. A
+//! table has for each position whether the side to move wins or loses and in how many plies, or that it is a draw. It is
+//! computed by retrograde analysis ([`Endings::make`]), kept in a file, and read from there ([`Endings::open`]) without
+//! loading it into memory.
 //!
-//! What a table does not know is the past: plies without a capture are counted by [`Endings::look_up`], but a position that
-//! has been on the board twice already may be a draw where the table says more.
+//! A table does not know the history: [`Endings::look_up`] takes plies without a capture into account, but a position that
+//! has occurred twice may be a draw where the table has a result.
 
 mod index;
 mod make;
@@ -25,25 +25,25 @@ use super::rules::{Liuzhou, Phase, bits};
 use super::{Blocked, LiuzhouSetup, Safety, StepBack};
 use crate::Game;
 
-/// A table of endings.
+/// An endgame table.
 pub struct Endings {
     kind: Kind,
     index: Index,
     table: Table,
 }
 
-/// How a position ends when both sides play as well as can be.
+/// The result of a position with best play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The side to move wins in this many plies.
     Won(u32),
     /// The side to move loses in this many plies.
     Lost(u32),
-    /// Nobody can force a win.
+    /// Neither side can force a win.
     Drawn,
 }
 
-/// Which table a setup needs.
+/// The kind of table for a setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kind {
     stones: u8,
@@ -52,7 +52,7 @@ struct Kind {
 }
 
 impl Kind {
-    /// `None` where the rules make endings depend on more than stones and turn, or too few stones are left to make anything.
+    /// `None` if the results depend on more than stones and turn, or if too few stones remain to make a formation.
     fn of(setup: &LiuzhouSetup) -> Option<Self> {
         let fits = matches!(setup.loses_at, 2 | 3)
             && setup.safety != Safety::Always
@@ -80,7 +80,7 @@ impl Kind {
 }
 
 impl Endings {
-    /// The name of the file for this setup's endings; `None` where there is no table for them.
+    /// File name of the table for this setup; `None` if there is no table for it.
     pub fn file_name(setup: &LiuzhouSetup) -> Option<String> {
         let Kind { stones, diagonals, blocked } = Kind::of(setup)?;
         let blocked = match blocked {
@@ -92,12 +92,12 @@ impl Endings {
         Some(format!("liuzhou-{stones}-{blocked}{diagonals}.endings"))
     }
 
-    /// Works the table of a setup out. With four stones a side that are 270 million positions: five minutes of a desktop's
-    /// core and 210 MB of memory while it is made, 145 MB of disk; with three it is a second and 3 MB. `tell` hears now and then
-    /// how many plies are done, and the thousandths of the next one; nobody knows how many there will be (29 with three stones,
-    /// 66 with four, of which the first dozen take the time).
+    /// Computes the table of a setup. With four stones per side it has 270 million positions: five minutes on a desktop's
+    /// core with 210 MB of memory, and 145 MB on disk; with three stones it takes a second and 3 MB. `tell` gets the number
+    /// of finished plies, and the progress of the next one in thousandths; the total is not known in advance (29 with three
+    /// stones, 66 with four, where the first dozen take most of the time).
     ///
-    /// `None` where a setup has no table, or when stopped.
+    /// `None` if there is no table for the setup, or if stopped.
     pub fn make(setup: &LiuzhouSetup, stop: &AtomicBool, tell: &mut dyn FnMut(u8, u16)) -> Option<Self> {
         let kind = Kind::of(setup)?;
         let index = Index::new(kind.stones.into());
@@ -106,13 +106,13 @@ impl Endings {
         Some(Self { kind, index, table })
     }
 
-    /// Writes a table that was just made as [`Self::open`] reads it.
+    /// Writes a table that was just computed, in the format of [`Self::open`].
     pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         self.table.write(to)
     }
 
-    /// Works the table of a setup out as [`Self::make`] does and puts it into a folder under its [`Self::file_name`]: whole or
-    /// not at all, however it is cut short. Whether it is there then: not where there is no such table, nor when stopped.
+    /// Computes the table as [`Self::make`] does, and writes it to a folder as [`Self::file_name`], atomically. Returns
+    /// whether the file exists afterwards: false without a table for the setup, or if stopped.
     pub fn put_into(
         setup: &LiuzhouSetup,
         folder: &Path,
@@ -126,14 +126,14 @@ impl Endings {
         let mut file = File::create(&draft)?;
         let written = made.write(&mut file).and_then(|()| file.sync_all());
         if let Err(error) = written.and_then(|()| std::fs::rename(&draft, &path)) {
-            // Of a disk that is full it would take the rest.
+            // A partial file on a full disk is deleted.
             let _ = std::fs::remove_file(&draft);
             return Err(error);
         }
         Ok(true)
     }
 
-    /// The table in a file. Fails where it is not that of this setup, or is not whole.
+    /// Opens a table. Fails if it is not for this setup, or incomplete.
     pub fn open(setup: &LiuzhouSetup, file: File) -> io::Result<Self> {
         let kind =
             Kind::of(setup).ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "no such table"))?;
@@ -142,7 +142,7 @@ impl Endings {
         Ok(Self { kind, index, table })
     }
 
-    /// How a game ends from here, if it is one of these endings, a step is due, and its setup is the table's.
+    /// The result of the game from here, if the position is in the table, a step is due, and the setup is the table's.
     pub fn look_up(&self, game: &Liuzhou) -> Option<Ending> {
         let (setup, state) = (game.setup(), game.state());
         let [black, white] = state.live.map(u64::count_ones);
@@ -157,7 +157,7 @@ impl Endings {
         }
         let (own, enemy) = (state.live[state.turn.index()], state.live[state.turn.other().index()]);
         let plies = self.table.plies(self.index.number(own, enemy)).ok()?;
-        // A capture on the last ply of a limit comes in time.
+        // A capture on the last ply before a limit is in time.
         let left = |limit: Option<u16>, gone: u16| limit.map_or(u16::MAX, |limit| limit.saturating_sub(gone));
         let left = left(setup.quiet_limit, state.quiet).min(left(setup.total_limit, state.total));
         Some(match plies {

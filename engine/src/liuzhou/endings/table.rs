@@ -1,4 +1,4 @@
-//! Plies to the end for every number, packed so that any of them can be read without the others.
+//! Compressed array of distances (plies to the end), with random access.
 //!
 //! ```text
 //! table   = halves marks late far trailer
@@ -9,17 +9,17 @@
 //! far     = for each far number the number, four bytes, and its plies, one byte; in rising order of numbers
 //! trailer = what the table is of (8 bytes), how many late and far numbers there are (four bytes each), "QYENDS01"
 //! ```
-//! Numbers of more than one byte begin with their lowest.
+//! Numbers of several bytes are little-endian.
 
 use std::fs::File;
 use std::io::{self, Write};
 
-/// Plies by number.
+/// Distances by index.
 pub(super) struct Table {
     store: Store,
     count: usize,
     late: usize,
-    /// All of them: there are few.
+    /// All far entries; there are few.
     far: Vec<(u32, u8)>,
 }
 
@@ -28,22 +28,22 @@ enum Store {
     File(File),
 }
 
-/// What a table is of: it belongs to the same only.
+/// Identifies the rules of a table, which must match.
 pub(super) type Kind = [u8; 8];
 
 const MAGIC: &[u8; 8] = b"QYENDS01";
 const TRAILER: usize = 24;
-/// Numbers of a block, two a byte.
+/// Indices per block, two per byte.
 const BLOCK: usize = 1024;
 /// Bytes of a mark.
 const MARK: usize = 4;
-/// Bytes of a far number.
+/// Bytes of a far entry.
 const FAR: usize = 5;
-/// Plies that the four bits of a late number no longer hold.
+/// The smallest distance that does not fit the four bits of a late entry.
 const FAR_FROM: u8 = Found::EXACT + 1 + 2 * 15;
 
 impl Table {
-    /// Packs what was found.
+    /// Compresses the results.
     pub(super) fn new(kind: Kind, count: usize, found: Found) -> Self {
         let Found { halves, late: lists } = found;
         let late: usize = lists.iter().map(Vec::len).sum();
@@ -83,7 +83,7 @@ impl Table {
         Self { store: Store::Memory(bytes), count, late, far }
     }
 
-    /// The table in a file, if it is one of this kind and of so many numbers, and whole.
+    /// Opens a file; fails if it is not a complete table of this kind and size.
     pub(super) fn open(kind: Kind, count: usize, file: File) -> io::Result<Self> {
         let wrong = || io::Error::new(io::ErrorKind::InvalidData, "no table of these endings");
         let size = usize::try_from(file.metadata()?.len()).map_err(|_| wrong())?;
@@ -102,7 +102,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Writes the table as [`Self::open`] reads it.
+    /// Writes the table in the format of [`Self::open`].
     pub(super) fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         match &self.store {
             Store::Memory(bytes) => to.write_all(bytes),
@@ -112,7 +112,7 @@ impl Table {
         }
     }
 
-    /// Plies of a number; 0 for no end.
+    /// The distance for an index; 0 for a draw.
     pub(super) fn plies(&self, number: usize) -> io::Result<u8> {
         let mut half = [0];
         self.read(number / 2, &mut half)?;
@@ -161,13 +161,13 @@ impl Table {
     }
 }
 
-/// Fills `into` with what the file has from `at` on. Several threads may read at the same time.
+/// Fills `into` from the file at offset `at`. Several threads may read at the same time.
 #[cfg(unix)]
 fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, into, at)
 }
 
-/// Elsewhere a file has one position for all its readers: they wait for each other.
+/// On other systems a file has one position, shared by all readers: reads are serialised.
 #[cfg(not(unix))]
 fn read_at(mut file: &File, into: &mut [u8], at: u64) -> io::Result<()> {
     use std::io::{Read as _, Seek as _, SeekFrom};
@@ -182,36 +182,36 @@ fn four(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
-/// How many late numbers there are in these bytes.
+/// Number of late entries in these bytes.
 fn late_in(bytes: &[u8]) -> u32 {
     let late = |code: u8| u32::from(code > Found::EXACT);
     bytes.iter().map(|&both| late(both & 15) + late(both >> 4)).sum()
 }
 
-/// The same before this one.
+/// Number of late entries before this one.
 fn late_before(block: &[u8], number: usize) -> u32 {
     let half = number % 2 == 1 && block[number / 2] & 15 > Found::EXACT;
     late_in(&block[..number / 2]) + u32::from(half)
 }
 
-/// Which of all late numbers this one is.
+/// Rank of this entry among all late ones.
 fn rank(halves: &[u8], marks: &[u8], number: usize) -> usize {
     let block = &halves[number / BLOCK * (BLOCK / 2)..];
     four(&marks[number / BLOCK * MARK..]) as usize + late_before(block, number % BLOCK) as usize
 }
 
-/// Plies while they are being found.
+/// Distances during the computation.
 pub(super) struct Found {
     /// As in a table.
     pub(super) halves: Vec<u8>,
-    /// Late numbers by their plies, from the first that is late.
+    /// Indices of late entries by distance, from the first late distance on.
     pub(super) late: Vec<Vec<u32>>,
 }
 
 impl Found {
-    /// More plies than this are late.
+    /// Distances above this are late.
     pub(super) const EXACT: u8 = 13;
-    /// No ending goes further: four against four goes to 66.
+    /// Upper bound of all distances: four against four has 66.
     pub(super) const MOST: u8 = 250;
 
     pub(super) fn new(count: usize) -> Self {
@@ -221,13 +221,13 @@ impl Found {
         }
     }
 
-    /// The plies, or 14 or 15 for late ones: odd is a win in any case.
+    /// The distance, or 14 or 15 for late ones: odd is a win in any case.
     #[inline]
     pub(super) fn code(&self, number: usize) -> u8 {
         self.halves[number / 2] >> (4 * (number % 2)) & 15
     }
 
-    /// Of a number that had none.
+    /// Sets the distance of an index that had none.
     pub(super) fn set(&mut self, number: usize, plies: u8) {
         let code = if plies <= Self::EXACT {
             plies
