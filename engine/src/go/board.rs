@@ -1,15 +1,14 @@
-//! Stones, chains and liberties.
+//! The rules' board: stones, chains and liberties.
 //!
-//! Points are numbered with a border around the board, so that every point has four neighbours. A chain is a ring of points
-//! with one of them as its name. Its liberties are counted once for every stone that touches one, which is quick to keep and
-//! enough to know when there are none.
+//! The board has a border, so that every point has four neighbours. A chain is a circular list of points, identified by one
+//! of them (its head). Pseudo-liberties are counted, once per adjacent stone, which is cheap and suffices to detect capture.
 
 use crate::{Point, Rng, Side};
 
-/// A point, border included: row * width + column, both from 1 on the board, where width is two more than the size.
+/// A point including the border: row * width + column, both from 1 on the board, where width is two more than the size.
 pub(super) type Place = u16;
 
-/// What is on a point.
+/// The content of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cell {
     Empty,
@@ -17,12 +16,12 @@ pub(super) enum Cell {
     Border,
 }
 
-/// What a stone on an empty point would do.
+/// The effect of a stone on an empty point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// It would have no liberty and capture nothing.
+    /// Suicide: no liberty and no capture.
     Suicide,
-    /// The stones would have this key afterwards.
+    /// The Zobrist key of the stones afterwards.
     Key(u64),
 }
 
@@ -31,17 +30,17 @@ pub(super) enum Effect {
 pub(super) struct Board {
     size: u8,
     cells: Vec<Cell>,
-    /// For a stone: the point that names its chain.
+    /// For a stone: the head of its chain.
     head: Vec<Place>,
-    /// For a stone: the next of its chain, in a ring.
+    /// For a stone: the next stone of its chain, circularly.
     next: Vec<Place>,
-    /// For a head: stones of the chain.
+    /// For a head: number of stones in the chain.
     length: Vec<u16>,
-    /// For a head: liberties, each counted once for every stone of the chain that touches it.
+    /// For a head: number of pseudo-liberties.
     liberties: Vec<u16>,
-    /// For a head: key of the chain's stones.
+    /// For a head: Zobrist key of the chain's stones.
     chain_key: Vec<u64>,
-    /// Key of all stones.
+    /// Zobrist key of all stones.
     key: u64,
 }
 
@@ -77,7 +76,7 @@ impl Board {
         Point::new(place % width - 1, place / width - 1)
     }
 
-    /// Every point of the board, row by row from the bottom.
+    /// All points of the board, row by row from the bottom.
     pub(super) fn places(&self) -> impl Iterator<Item = Place> {
         let width = u16::from(self.size) + 2;
         let size = u16::from(self.size);
@@ -93,12 +92,12 @@ impl Board {
         [place - width, place - 1, place + 1, place + width]
     }
 
-    /// Key of the stones, whoever is to move.
+    /// Zobrist key of the stones, without the side to move.
     pub(super) fn key(&self) -> u64 {
         self.key
     }
 
-    /// [`Self::key`] computed from the stones.
+    /// [`Self::key`] computed from scratch.
     pub(super) fn fresh_key(&self) -> u64 {
         self.places().fold(0, |key, place| match self.at(place) {
             Cell::Stone(side) => key ^ stone_key(self.point(place), side),
@@ -106,12 +105,12 @@ impl Board {
         })
     }
 
-    /// The name of a stone's chain.
+    /// The head of a stone's chain.
     pub(super) fn head(&self, place: Place) -> Place {
         self.head[usize::from(place)]
     }
 
-    /// The stones of the chain through a stone.
+    /// The stones of a chain.
     pub(super) fn chain(&self, place: Place) -> impl Iterator<Item = Place> {
         let mut at = Some(place);
         std::iter::from_fn(move || {
@@ -121,7 +120,7 @@ impl Board {
         })
     }
 
-    /// What a stone of this side on this empty point would do.
+    /// The effect of a stone of this side on this empty point.
     pub(super) fn effect(&self, place: Place, side: Side) -> Effect {
         let mut breathes = false;
         let mut key = self.key ^ stone_key(self.point(place), side);
@@ -141,7 +140,7 @@ impl Board {
                         breathes |= keeps_some;
                     } else if !keeps_some {
                         breathes = true;
-                        // Each captured chain once, however often the stone touches it.
+                        // Each captured chain counts once, however many of its stones are adjacent.
                         if !neighbours[..n].iter().any(|other| same(&other)) {
                             key ^= self.chain_key[usize::from(head)];
                         }
@@ -152,7 +151,7 @@ impl Board {
         if breathes { Effect::Key(key) } else { Effect::Suicide }
     }
 
-    /// Puts a stone on an empty point where it is no suicide, takes what it captures, and gives the captured points.
+    /// Places a stone on an empty point where it is not suicide, and returns the captured points.
     pub(super) fn put(&mut self, place: Place, side: Side) -> Vec<Place> {
         self.stand(place, side);
         let mut captured = Vec::new();
@@ -169,7 +168,7 @@ impl Board {
         captured
     }
 
-    /// A new chain of one stone; takes its liberty from its neighbours.
+    /// Creates a chain of one stone, and removes a pseudo-liberty from its neighbours.
     fn stand(&mut self, place: Place, side: Side) {
         let n = usize::from(place);
         let key = stone_key(self.point(place), side);
@@ -192,7 +191,7 @@ impl Board {
         }
     }
 
-    /// Puts a stone on an empty point and captures nothing: for setting up a position.
+    /// Places a stone on an empty point without captures, to set up a position.
     pub(super) fn set(&mut self, place: Place, side: Side) {
         self.stand(place, side);
         for neighbour in self.neighbours(place) {
@@ -202,7 +201,7 @@ impl Board {
         }
     }
 
-    /// Whether no chain is without a liberty.
+    /// Whether every chain has a liberty.
     pub(super) fn every_chain_breathes(&self) -> bool {
         self.places().all(|place| match self.at(place) {
             Cell::Stone(_) => self.liberties[usize::from(self.head(place))] > 0,
@@ -210,13 +209,13 @@ impl Board {
         })
     }
 
-    /// Whether this stone stands alone with one liberty.
+    /// Whether the stone is a single-stone chain in atari.
     pub(super) fn is_lone_in_atari(&self, place: Place) -> bool {
         let n = usize::from(place);
         self.head[n] == place && self.length[n] == 1 && self.liberties[n] == 1
     }
 
-    /// Makes one chain of two.
+    /// Merges two chains.
     fn join(&mut self, a: Place, b: Place) {
         let (a, b) = (self.head(a), self.head(b));
         if a == b {
@@ -235,7 +234,7 @@ impl Board {
         self.chain_key[l] ^= self.chain_key[s];
     }
 
-    /// Takes a chain off the board.
+    /// Removes a chain.
     pub(super) fn remove(&mut self, place: Place) {
         self.key ^= self.chain_key[usize::from(self.head(place))];
         let stones: Vec<Place> = self.chain(place).collect();
@@ -253,7 +252,7 @@ impl Board {
     }
 }
 
-/// Key of a stone on a point, the same on every machine and every size of board.
+/// Zobrist key of a stone on a point, independent of machine and board size.
 pub(super) const fn stone_key(at: Point, side: Side) -> u64 {
     let cell = (at.row as u64) << 9 | (at.column as u64) << 1 | side as u64;
     Rng::new(0x676f_0000_0000_0000_u64.wrapping_add(cell)).next_u64()

@@ -1,4 +1,4 @@
-//! The Go player, what its levels mean, and what it says about a position.
+//! The Go bot with its levels, and its analysis of positions.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::{Go, GoMove};
 use crate::numbers::{self, Number, NumberError};
 use crate::{Action, Bot, Game, Level, Limits, Point, Report, Rng, Score, Side};
 
-/// A player of Go. It holds hardly any memory before its first search.
+/// The Go bot. It allocates its tree at the first search.
 pub struct GoBot {
     level: Level,
     seed: u64,
@@ -21,28 +21,28 @@ pub struct GoBot {
     options: Options,
     ending: Ending,
     threads: usize,
-    /// Time for a decision that is in no doubt.
+    /// Time for a decision without doubt.
     usual: Option<Duration>,
-    /// Whether a decision ends once no more thinking could change it.
+    /// Whether a decision ends as soon as more playouts cannot change it.
     ends_early: bool,
-    /// The search of the last decision, for boards of that size.
+    /// The search of the last decision, with its board size.
     thinker: Option<(u8, Box<dyn Thinker>)>,
-    /// The dead stones that it agreed to last, and the ply.
+    /// The dead stones of the last agreement, with the ply.
     agreed: Option<(u32, Vec<Point>)>,
-    /// After the other side did not agree: play until nothing is left to agree about.
+    /// Set after the other side did not agree: play until there is nothing to disagree about.
     play_out: bool,
 }
 
-/// What a level may use, beside the caller's limits.
+/// Limits of a level, in addition to the caller's.
 #[derive(Clone, Copy)]
 struct Strength {
-    /// Playouts for a move; positions that the network is asked about where it leads.
+    /// Playouts per move; or network evaluations where the network leads the search.
     playouts: u64,
-    /// How often, of 100 moves, it plays something that it has hardly looked at.
+    /// Percentage of moves that are chosen almost at random.
     slips: u32,
-    /// Whether it goes on in its own territory rather than pass, eyes apart, until the other side passes.
+    /// Whether it fills its own territory, except eyes, instead of passing first.
     fills: bool,
-    /// Whether the network leads it or gives it advice, on sizes where it does.
+    /// Whether it uses the network, on board sizes where there is one.
     network: bool,
 }
 
@@ -59,9 +59,9 @@ impl Strength {
         Self { network: true, ..Self::of(playouts, 0) }
     }
 
-    /// What this level is on a board of this size.
+    /// The strength of a level on a board of this size.
     fn at(level: Level, size: u8) -> Self {
-        /// In place of questions, where no network knows boards so small; not measured.
+        /// Playouts instead of network evaluations on boards that are too small for the network; not measured.
         const PLAYOUTS: u64 = 5_000;
         let strengths = match size {
             ..=9 => &SMALL,
@@ -76,7 +76,7 @@ impl Strength {
     }
 }
 
-/// Levels 1 to 10 on boards up to 9x9; the steps are measured in `EXPERIMENTS.md`.
+/// Levels 1 to 10 on boards up to 9x9; calibrated by matches, see `EXPERIMENTS.md`.
 const SMALL: [Strength; 10] = [
     Strength::of(8, 35).filling(),
     Strength::of(18, 12),
@@ -90,7 +90,7 @@ const SMALL: [Strength; 10] = [
     Strength::with_network(u64::MAX),
 ];
 
-/// The same up to 13x13.
+/// Levels 1 to 10 on boards up to 13x13.
 const MIDDLE: [Strength; 10] = [
     Strength::of(8, 35).filling(),
     Strength::of(16, 14),
@@ -104,7 +104,7 @@ const MIDDLE: [Strength; 10] = [
     Strength::with_network(u64::MAX),
 ];
 
-/// The same on larger boards.
+/// Levels 1 to 10 on larger boards.
 const LARGE: [Strength; 10] = [
     Strength::of(8, 35).filling(),
     Strength::of(14, 17),
@@ -118,53 +118,53 @@ const LARGE: [Strength; 10] = [
     Strength::with_network(u64::MAX),
 ];
 
-/// What the tree may take unless told otherwise.
+/// Default size of the tree in bytes.
 const MEMORY: usize = 128 << 20;
 
-/// When two passes end the game, what a pass must be sure of.
+/// Condition for a pass that ends the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassWhen {
-    /// The count is decided, dead stones left to agreement.
+    /// The score is decided; dead stones are left to agreement.
     Settled,
-    /// Also every dead stone is off the board, so that counting what is there gives the same.
+    /// In addition, all dead stones have been captured, so that area scoring of the board as it is gives the same result.
     CleanedUp,
 }
 
-/// What the bot thinks of a position.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    /// Moves, the best first. Never empty.
+    /// Moves, best first. Never empty.
     pub moves: Vec<Considered>,
-    /// Chance that the side to move wins, 0 to 1.
+    /// Winning chance of the side to move, 0 to 1.
     pub chance: f32,
-    /// Points by which the side to move is ahead at the end, on average.
+    /// Expected lead of the side to move in points.
     pub lead: f32,
-    /// Every point from 1.0, First's for certain, to -1.0, Second's; row by row from the bottom.
+    /// Ownership of every point, from 1.0 (certainly First's) to -1.0 (Second's); row by row from the bottom.
     pub owners: Vec<f32>,
-    /// How much each point decides the game, from -0.5 to 0.5, settled ones near 0: how much more often its owner wins than if
-    /// the two had nothing to do with each other. In the order of `owners`.
+    /// Criticality of each point, from -0.5 to 0.5, near 0 for settled ones: how much more often its owner wins than if
+    /// ownership and winning were independent. In the order of `owners`.
     pub criticality: Vec<f32>,
-    /// Playouts that this rests on, of earlier decisions too.
+    /// Number of playouts, including those of earlier decisions.
     pub playouts: u64,
-    /// Nodes of the tree.
+    /// Number of nodes in the tree.
     pub nodes: usize,
 }
 
-/// A move that was considered.
+/// A candidate move.
 #[derive(Clone, Debug)]
 pub struct Considered {
-    /// Expected play from this move on, itself first.
+    /// Principal variation, starting with the move.
     pub line: Vec<GoMove>,
-    /// Playouts through it.
+    /// Number of playouts through it.
     pub visits: u32,
-    /// Chance that the side to move wins with it, 0 to 1.
+    /// Winning chance of the side to move after it, 0 to 1.
     pub chance: f32,
-    /// What was thought of it before looking, 0 to 1.
+    /// Prior probability, 0 to 1.
     pub prior: f32,
 }
 
 impl GoBot {
-    /// A player of this strength; the seed colours its playouts and its errors.
+    /// A bot of this level; `seed` is that of playouts and mistakes.
     pub fn new(level: Level, seed: u64) -> Self {
         Self {
             level,
@@ -187,14 +187,14 @@ impl GoBot {
         self
     }
 
-    /// Without the network, which leads the strongest levels or gives them advice on boards up to 13x13. What it then does is
-    /// the same on every processor.
+    /// Without the network, which leads the search of the highest levels, or advises it, on boards up to 13x13. Results are
+    /// then the same on every processor.
     pub fn by_playouts_alone(mut self) -> Self {
         self.options.network = 0;
         self
     }
 
-    /// Passing only when this is so; [`PassWhen::Settled`] unless told otherwise.
+    /// With this condition for passing; the default is [`PassWhen::Settled`].
     pub fn passing(mut self, when: PassWhen) -> Self {
         self.ending = match when {
             PassWhen::Settled => Ending::Agreed,
@@ -203,21 +203,20 @@ impl GoBot {
         self
     }
 
-    /// Ends a decision after this time, counted as the limits' own, unless the choice is still in doubt; then it may take all
-    /// that the limits give. `None`: it always may.
+    /// Ends a decision after this time (measured as the limits' time), unless the choice is in doubt; then it may use the
+    /// full limits. `None`: always the full limits.
     pub fn set_usual_time(&mut self, usual: Option<Duration>) {
         self.usual = usual;
     }
 
-    /// Whether a decision ends once no more thinking could change it; it does unless told otherwise. Where time that is not
-    /// used is lost, more of it makes the tree that the next decision begins with.
+    /// Whether a decision ends as soon as more playouts cannot change it; the default is true. If unused time is lost
+    /// anyway, more playouts improve the tree for the next decision.
     pub const fn set_ends_early(&mut self, ends_early: bool) {
         self.ends_early = ends_early;
     }
 
-    /// Thinks about a position in play. With a limit of time what it finds is kept, and serves the positions that follow: so
-    /// it may think while the other side does. `report` is called now and then while thinking. `None` when the game is over or the
-    /// sides are agreeing on the dead stones.
+    /// Searches a position in play. With a time limit the tree is kept for following positions, so it can be used to ponder.
+    /// `report` is called occasionally. `None` when the game is over or the sides are agreeing on dead stones.
     pub fn analyse(
         &mut self,
         go: &Go,
@@ -238,7 +237,7 @@ impl GoBot {
             return None;
         }
         let ending = if self.play_out { Ending::AsItStands } else { self.ending };
-        // Without a clock the answer depends on the arguments only, not on what was asked before.
+        // Without a time limit the tree is cleared, so that the result depends only on the arguments.
         let keep = limits.time.is_some();
         let seed = self.seed;
         let thinker = self.thinker(go.setup().size);
@@ -262,8 +261,8 @@ impl GoBot {
         thinker
     }
 
-    /// What becomes of every chain and point: a proposal for the counting. Half of the limits are spent with each side to
-    /// move.
+    /// The life-and-death status of every chain and point, as a proposal for scoring. Half of the limits are used for each
+    /// side to move.
     pub fn status(&mut self, go: &Go, limits: &Limits<'_>) -> Status {
         let seed = self.seed;
         let thinker = self.thinker(go.setup().size);
@@ -271,7 +270,7 @@ impl GoBot {
         thinker.status(go, limits)
     }
 
-    /// Plays on to the end so many times without looking ahead: for measuring how well playouts foretell.
+    /// Plays this many playouts without a tree, to measure how well they predict results.
     pub fn play_outs(&self, go: &Go, playouts: u32, seed: u64) -> PlayedOut {
         match go.setup().size {
             ..=9 => play_outs::<128, 2>(go, playouts, seed, &self.options),
@@ -281,7 +280,7 @@ impl GoBot {
         }
     }
 
-    /// What to do in this position. `None` only when the game is over.
+    /// Chooses a decision. `None` only when the game is over.
     pub fn decide(
         &mut self,
         go: &Go,
@@ -293,7 +292,7 @@ impl GoBot {
         Some(chosen)
     }
 
-    /// [`Self::decide`], telling all that it thinks meanwhile.
+    /// As [`Self::decide`], with reports of every search.
     pub fn decide_with(
         &mut self,
         go: &Go,
@@ -341,7 +340,7 @@ impl GoBot {
             let fills = strength.fills && !go.is_after_pass();
             chosen.line = vec![if fills { Go::action(best.line[0]) } else { Action::Pass }];
         } else if rng.below(100) < strength.slips {
-            // Any move that it has thought of at all, the better thought of the likelier.
+            // A random move among the candidates, weighted by their priors.
             let among = &moves[..moves.len().min(30)];
             let slip = among[rng.below(among.len() as u32).min(rng.below(among.len() as u32)) as usize];
             chosen.line = slip.line.iter().map(|&mv| Go::action(mv)).collect();
@@ -351,11 +350,11 @@ impl GoBot {
         Some(chosen)
     }
 
-    /// Whether a side that passes keeps what it was thought to have: who owned the points was found out with this side to move,
-    /// and the other one moves next.
+    /// Whether a side that passes keeps its territory: ownership was determined with this side to move, but the other one
+    /// moves next.
     fn keeps_by_passing(&mut self, go: &Go, limits: &Limits<'_>, found: &Analysis) -> bool {
         const PLAYOUTS: u64 = 600;
-        /// A point is still this side's while two playouts of three say so.
+        /// A point counts as kept while at least two of three playouts agree.
         const KEPT: f32 = 1.0 / 3.0;
         let mut next = go.clone();
         next.play(GoMove::Pass);
@@ -368,7 +367,7 @@ impl GoBot {
             return keeps(&owners);
         }
         let own = Limits {
-            // With a clock the tree is kept for the move that follows; the time itself may be over.
+            // With a time limit the tree is kept for the following move, although the time may be used up.
             time: limits.time.map(|_| Duration::MAX),
             nodes: Some(PLAYOUTS),
             depth: None,
@@ -379,8 +378,8 @@ impl GoBot {
         keeps(&after.owners)
     }
 
-    /// The next step in agreeing on the dead stones: marks what it thinks is dead, then agrees. If the other side changes what
-    /// it has agreed to, it takes what is no worse for it, and else asks to play on.
+    /// The next step of agreeing on dead stones: marks the chains considered dead, then agrees. If the other side has
+    /// changed the marks, accepts them if they are not worse, otherwise resumes play.
     fn agree(&mut self, go: &Go, limits: &Limits<'_>) -> Report {
         const PLAYOUTS: u64 = 1_000;
         let own = Limits {
@@ -408,7 +407,7 @@ impl GoBot {
             self.agreed = Some((go.ply(), wanted));
             return report(Action::Agree);
         }
-        // The other side has seen what we agreed to and wants something else.
+        // The other side has seen our agreement and has changed the marks.
         let refused =
             self.agreed.as_ref().is_some_and(|&(ply, ref agreed)| ply < go.ply() && *agreed == wanted);
         if refused {
@@ -424,7 +423,7 @@ impl GoBot {
             self.play_out = true;
             return report(Action::Resume);
         }
-        // One mark a decision; a mark goes for the whole chain.
+        // One mark per decision; a mark applies to the whole chain.
         let first = status.chains.iter().find(|chain| {
             chain.stones.first().is_some_and(|point| wanted.contains(point) != marked.contains(point))
         });
@@ -451,7 +450,7 @@ impl Bot for GoBot {
         let Some(analysis) = self.analyse(go, limits, &mut |_| {}) else {
             return self.decide(go, limits, &mut |_| {}).into_iter().collect();
         };
-        // One search compares all of them: those looked at most come first.
+        // One search compares all of them: the most visited come first.
         (analysis.moves.iter().take(count))
             .map(|one| Report {
                 line: one.line.iter().map(|&mv| Go::action(mv)).collect(),
@@ -466,7 +465,7 @@ impl Bot for GoBot {
     }
 
     fn set_threads(&mut self, threads: usize) {
-        // More threads would make a level stronger than it says.
+        // More threads would make a playout-limited level stronger.
         if self.level == Level::MAX {
             self.threads = threads.max(1);
             if let Some((_, thinker)) = &mut self.thinker {
@@ -481,18 +480,18 @@ impl Bot for GoBot {
 
     fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
         numbers::set(name, value, |visit| self.options.each(visit))?;
-        // What was learnt by other numbers does not count.
+        // Results with other parameters are discarded.
         self.thinker = None;
         Ok(())
     }
 }
 
-/// How playouts from a position have ended.
+/// Results of playouts from a position.
 #[derive(Clone, Debug)]
 pub struct PlayedOut {
-    /// Share of them that Black has won.
+    /// Share of Black's wins.
     pub black: f32,
-    /// Every point from 1.0, always Black's, to -1.0; row by row from the bottom.
+    /// Ownership of every point, from 1.0 (always Black's) to -1.0; row by row from the bottom.
     pub owners: Vec<f32>,
 }
 
@@ -525,7 +524,7 @@ fn to_report(analysis: &Analysis) -> Report {
     }
 }
 
-/// A search whatever the size of the board.
+/// A search on boards of any size.
 trait Thinker: Send {
     fn seed(&mut self, seed: u64);
     fn set_threads(&mut self, threads: usize);
@@ -539,9 +538,9 @@ trait Thinker: Send {
         report: &mut dyn FnMut(&Analysis),
     ) -> Analysis;
     fn status(&mut self, go: &Go, limits: &Limits<'_>) -> Status;
-    /// Whose each point will be by the network, from Black's 1 to White's -1; `None` if no network leads this search.
+    /// Ownership by the network, from Black's 1 to White's -1; `None` if no network leads this search.
     fn foresee(&mut self, go: &Go) -> Option<Vec<f32>>;
-    /// Whether to pass after the search that has just ended.
+    /// Whether to pass after the last search.
     fn may_pass(&self, go: &Go, ending: Ending, found: &Analysis) -> bool;
 }
 
@@ -554,7 +553,7 @@ fn thinker(size: u8, bytes: usize, seed: u64, options: Options) -> Box<dyn Think
     }
 }
 
-/// Moves of a line that are shown.
+/// Maximum length of a variation, in moves.
 const LINE: usize = 12;
 
 impl<const N: usize, const W: usize> Thinker for Search<N, W> {
@@ -582,7 +581,7 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
 
     fn status(&mut self, go: &Go, limits: &Limits<'_>) -> Status {
         let mut owned = vec![0.0; self.stones().geometry.points.len()];
-        // The second half begins where the first has left the clock.
+        // The second half starts at the clock time where the first has ended.
         let half = |part: u32| Limits {
             time: limits.time.map(|time| time * part / 2),
             nodes: limits.nodes.map(|nodes| nodes.div_ceil(2)),
@@ -590,7 +589,7 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
             stop: limits.stop,
             elapsed: limits.elapsed,
         };
-        // Playouts alone tell what is dead; that is what was measured.
+        // Dead stones are determined by playouts alone, which is what was measured.
         let network = std::mem::take(&mut self.options.network);
         for (part, side) in [(1, go.turn()), (2, go.turn().other())] {
             self.set_to_move(go, side, Ending::Agreed, false);
@@ -601,7 +600,7 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
         }
         self.options.network = network;
         if self.guide().is_some() {
-            // A tree without its opinions is of no use to it.
+            // A tree without network evaluations is useless with the network.
             self.forget();
         }
         let mut status = life::status(self.stones(), &owned);
@@ -616,7 +615,7 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
     }
 
     fn may_pass(&self, go: &Go, ending: Ending, found: &Analysis) -> bool {
-        /// Owners are decided when no more than one playout in so many says otherwise.
+        /// Ownership counts as decided at this absolute value.
         const DECIDED: f32 = 0.7;
         let stones = self.stones();
         let side = go.turn();
@@ -640,14 +639,14 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
         if go.is_after_pass() && wins {
             return true;
         }
-        // No point is left that is worth a move: each has an owner, and the playouts agree with it.
+        // Every point is decided, and the playouts agree with the stones on the board.
         let is_filled = owners.iter().zip(&found.owners).all(|(&owner, &owned)| {
             owner != EMPTY && (owned > 0.0) == (owner == BLACK) && owned.abs() > DECIDED
         });
         if is_decided && counts_alike && is_filled {
             return true;
         }
-        // What is left to play, such as dame in a seki, is worse than a pass, and the pass costs nothing.
+        // Remaining moves, such as dame in a seki, are worse than a pass, and the pass costs nothing.
         let prefers = found.moves[0].line[0] == GoMove::Pass;
         prefers && (wins || found.moves.len() == 1 || (go.is_after_pass() && is_decided && agreed > 0))
     }
@@ -656,7 +655,7 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
 fn analysis<const N: usize, const W: usize>(search: &Search<N, W>, turn: Side) -> Analysis {
     let geometry = search.stones().geometry;
     let to_move = |&at: &At| if at == PASS { GoMove::Pass } else { GoMove::Place(geometry.point(at)) };
-    // The tree counts with what evens out a handicap, people do not.
+    // The tree includes the handicap bonus, which is not part of the result.
     let better = search.better_odds();
     let real = |share: f32| share * better / (1.0 - share + share * better);
     let moves: Vec<Considered> = search
@@ -681,8 +680,8 @@ fn analysis<const N: usize, const W: usize>(search: &Search<N, W>, turn: Side) -
     }
 }
 
-/// Plays this many games from the empty board without looking ahead, and says how many moves they took: for measuring. Light
-/// playouts play anything that fills no own eye, full ones as the search does.
+/// Plays this many playouts from the empty board, and returns the total number of moves, for benchmarks. Light playouts are
+/// uniformly random without filling own eyes, full ones are those of the search.
 pub fn play_out(size: u8, light: bool, games: u32, seed: u64) -> u64 {
     fn run<const N: usize, const W: usize>(size: u8, policy: Policy, games: u32, seed: u64) -> u64 {
         let mut playouts = Playouts::<N>::new(seed, Odds::default());

@@ -1,64 +1,62 @@
-//! What a move looks like before it is tried: what it does to the chains around it, where it lies, and the pattern of the
-//! stones around it.
+//! Features of a move: its effect on adjacent chains, its location, and the patterns of stones around it.
 //!
-//! Every feature of a move adds a number to how likely it is thought to be played: see `patterns` for the numbers, and
-//! `learn` for where they come from.
+//! Each feature adds a weight to the log odds of the move; see `patterns` for the weights, and `learn` for their training.
 
 use super::ladder;
 use super::playout::{distinct_saving_moves, nakade};
 use super::stones::{At, BORDER, EMPTY, PASS, Stones};
 use crate::Point;
 
-/// A feature: below [`PLAIN`] one of a kind, above it a pattern's hash.
+/// A feature: below [`PLAIN`] an index, otherwise the hash of a pattern.
 pub(super) type Feature = u32;
 
-/// Features that are no patterns.
+/// Number of features that are not patterns.
 pub(super) const PLAIN: usize = 256;
 
-/// What a move does to chains. Chains count by stones: one, two or three, more.
+/// Effects on chains, by size of the chain in stones: one, two or three, more.
 mod kind {
-    /// Takes a chain that could get away, by its size; takes one that could not.
+    /// Captures a chain that could escape, by size; below: one that could not.
     pub(super) const TAKE: u32 = 0;
     pub(super) const TAKE_CAUGHT: u32 = 3;
-    /// Takes a chain next to an own one in atari.
+    /// Captures a chain adjacent to an own one in atari.
     pub(super) const TAKE_TO_SAVE: u32 = 6;
-    /// Saves a chain in atari; runs with one that is caught nevertheless.
+    /// Saves a chain in atari; below: extends one that is captured nevertheless.
     pub(super) const SAVE: u32 = 9;
     pub(super) const RUN: u32 = 12;
-    /// Catches a chain in a ladder; gives atari without.
+    /// Catches a chain in a ladder; below: atari without a ladder.
     pub(super) const CATCH: u32 = 15;
     pub(super) const ATARI: u32 = 18;
-    /// Gets a chain out of a ladder's reach.
+    /// Prevents a ladder.
     pub(super) const SECURE: u32 = 21;
-    /// Is a self-atari of so many stones.
+    /// Self-atari, by number of stones.
     pub(super) const SELF_ATARI: u32 = 24;
-    /// Takes a liberty of a chain with three; gives an own one of three or fewer more.
+    /// Takes a liberty of a chain with three; below: extends an own chain with at most three.
     pub(super) const THREE: u32 = 27;
     pub(super) const LENGTHEN: u32 = 30;
     pub(super) const NAKADE: u32 = 33;
-    /// So far from the last move and from the one before it.
+    /// Distance to the last move, and to the one before it.
     pub(super) const NEAR: u32 = 64;
     pub(super) const NEAR_BEFORE: u32 = 84;
-    /// Next to the chain of the last move, or one of its liberties.
+    /// Adjacent to the chain of the last move, or one of its liberties.
     pub(super) const LIBERTY_OF_LAST: u32 = 104;
-    /// On this line, and on this line far from any stone; apart for small, middle and large boards.
+    /// On this line; below: on this line far from any stone; separate for small, medium and large boards.
     pub(super) const LINE: u32 = 112;
     pub(super) const OPEN: u32 = 8;
     pub(super) const BOARD: u32 = 16;
 }
 
-/// Offsets from a point, the nearest first, and where each size of pattern ends. Distance as in [`distance`].
+/// Offsets from a point by ascending distance, with the end of each pattern size. Distance as in [`distance`].
 struct Ring {
     steps: Vec<(i32, i32)>,
-    /// Points up to each distance in [`DISTANCES`].
+    /// Number of points within each distance in [`DISTANCES`].
     ends: [usize; DISTANCES.len()],
-    /// A number for each step, cell and turn of the board, the eight turns side by side.
+    /// A hash key per offset, cell and symmetry, with the eight symmetries side by side.
     keys: Vec<[[u32; 8]; 4]>,
 }
 
-/// Patterns reach so far: the eight neighbours, then 12, 20, 28, 36 and 48 points.
+/// Radii of patterns: the eight neighbours, then 12, 20, 28, 36 and 48 points.
 const DISTANCES: [u16; 5] = [3, 4, 5, 6, 8];
-/// Lines beyond the edge that the largest pattern may see.
+/// Lines beyond the edge that the largest pattern covers.
 const REACH: usize = 4;
 
 impl Ring {
@@ -99,7 +97,7 @@ fn turned((column, row): (i32, i32), turn: usize) -> (i32, i32) {
     (if turn & 2 == 2 { -column } else { column }, if turn & 4 == 4 { -row } else { row })
 }
 
-/// How far two points are apart: columns and rows, and the larger of the two again. Neighbours are 2 apart, diagonal ones 3.
+/// Distance of two points: columns plus rows plus the larger of the two. Orthogonal neighbours have 2, diagonal ones 3.
 const fn steps_apart(columns: u16, rows: u16) -> u16 {
     columns + rows + if columns > rows { columns } else { rows }
 }
@@ -110,7 +108,7 @@ pub(super) fn distance<const N: usize, const W: usize>(stones: &Stones<N, W>, a:
     steps_apart(a.column.abs_diff(b.column), a.row.abs_diff(b.row))
 }
 
-/// Whether no stone is within three steps.
+/// Whether there is no stone within three steps.
 pub(super) fn is_open<const N: usize, const W: usize>(stones: &Stones<N, W>, at: At) -> bool {
     const STEPS: u16 = 3;
     let point = stones.geometry.point(at);
@@ -124,7 +122,7 @@ pub(super) fn is_open<const N: usize, const W: usize>(stones: &Stones<N, W>, at:
     })
 }
 
-/// The board as the side to move sees it, with a margin: what patterns are read from.
+/// The board from the point of view of the side to move, with a margin, for reading patterns.
 pub(super) struct Padded {
     cells: Vec<u8>,
     width: usize,
@@ -154,7 +152,7 @@ impl Padded {
         (usize::from(point.row) + REACH) * self.width + usize::from(point.column) + REACH
     }
 
-    /// The hash of each size of pattern around a point, the same for all turns of the board.
+    /// The hash of each pattern size around a point, equal for all symmetries.
     #[inline]
     fn hashes(&self, point: Point) -> [Feature; DISTANCES.len()] {
         let ring = Ring::shared();
@@ -171,14 +169,14 @@ impl Padded {
             }
             from = end;
             let least = keys.iter().copied().min().unwrap_or(0);
-            // Sizes are told apart by a turn of the bits; the plain features have the smallest numbers.
+            // Pattern sizes are distinguished by rotating the bits; plain features have the smallest numbers.
             *hash = least.rotate_left(5 * n as u32 + 1) ^ (n as u32) << 27 | PLAIN as u32;
         }
         hashes
     }
 }
 
-/// The hash of the smallest pattern, from a code of the eight neighbours as the board keeps it; see [`super::shape::Shapes`].
+/// The hash of the smallest pattern, from the board's code of the eight neighbours; see [`super::shape::Shapes`].
 pub(super) fn hash_of_code(code: u16, turn: u8) -> Feature {
     let ring = Ring::shared();
     let mut keys = [0_u32; 8];
@@ -196,11 +194,11 @@ pub(super) fn hash_of_code(code: u16, turn: u8) -> Feature {
     keys.iter().copied().min().unwrap_or(0).rotate_left(1) | PLAIN as u32
 }
 
-/// Room that is used again from one position to the next.
+/// Buffers that are reused between positions.
 pub(super) struct Room {
     size: u8,
     padded: Padded,
-    /// Where in the list of candidates a point is.
+    /// Index of each point in the list of candidates.
     place: Vec<u16>,
 }
 
@@ -210,8 +208,8 @@ impl Room {
     }
 }
 
-/// Lists the moves that are legal but for superko and fill no own eye, and tells every feature of each by its place in that
-/// list. `before` is the move before the last one.
+/// Lists the moves that are legal except for superko and fill no own eye, and reports the features of each by its index in
+/// the list. `before` is the move before the last one.
 pub(super) fn features<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
@@ -275,7 +273,7 @@ pub(super) fn features<const N: usize, const W: usize>(
     }
 }
 
-/// How large a chain is, as features have it.
+/// The size class of a chain.
 const fn class(stones: u16) -> u32 {
     match stones {
         0 | 1 => 0,
@@ -289,7 +287,7 @@ fn own_around<const N: usize, const W: usize>(stones: &Stones<N, W>, at: At, tur
     own.map(|neighbour| class(1 + stones.stones(neighbour as At))).max().unwrap_or(0)
 }
 
-/// What moves do to chains.
+/// Features of moves by their effect on chains.
 fn chains<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,

@@ -1,4 +1,4 @@
-//! Several threads on one tree.
+//! Multithreaded search of one tree.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,8 +8,8 @@ use super::search::{Player, Search};
 use super::watch::Watch;
 use crate::Limits;
 
-/// [`Search::lead`] with other threads at work on the same tree, which only one of them touches at a time: walking the tree
-/// takes a quarter of a playout's time, the rest is spent apart.
+/// [`Search::lead`] with helper threads. The tree is protected by a lock: descending and updating takes a quarter of a
+/// playout's time, the rest runs in parallel.
 pub(super) fn lead_helpers<const N: usize, const W: usize>(
     go: &Go,
     mut watch: Watch<'_>,
@@ -31,7 +31,7 @@ pub(super) fn lead_helpers<const N: usize, const W: usize>(
     }
 }
 
-/// Playouts beside the caller's thread until that is over.
+/// Runs playouts until the search is over.
 pub(super) fn help<const N: usize, const W: usize>(
     go: &Go,
     limits: &Limits<'_>,
@@ -55,7 +55,7 @@ pub(super) fn help<const N: usize, const W: usize>(
     }
 }
 
-/// A thread that panicked ends the search anyway: [`std::thread::scope`] passes it on.
+/// A poisoned lock is used anyway: a panic ends the search through [`std::thread::scope`].
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,22 +1,22 @@
-//! Whether a chain with few liberties can be caught by one atari after another.
+//! Ladder reading: whether a chain with few liberties can be captured by successive ataris.
 
 use super::playout::distinct_saving_moves;
 use super::stones::{At, PASS, Stones, other};
 
-/// Positions that one reading may look at: a ladder across the whole board takes about 80 on 19 x 19.
+/// Maximum number of positions per reading: a ladder across a whole 19 x 19 board takes about 80.
 const MOST: u32 = 150;
 
-/// Whether a chain in atari gets away when its side is to move.
+/// Whether a chain in atari escapes if its side is to move.
 pub(super) fn escapes<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At) -> bool {
     runs(stones, chain, &mut 0)
 }
 
-/// An atari that catches a chain with two liberties in the end; [`PASS`] if there is none.
+/// An atari that captures a chain with two liberties; [`PASS`] if there is none.
 pub(super) fn catch<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At) -> At {
     chase(stones, chain, &mut 0)
 }
 
-/// Whether a chain of two liberties is safe from a ladder if the enemy moves next.
+/// Whether a chain with two liberties is safe from a ladder if the enemy moves next.
 pub(super) fn is_safe<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At) -> bool {
     match stones.count(chain) {
         0 | 1 => false,
@@ -25,8 +25,8 @@ pub(super) fn is_safe<const N: usize, const W: usize>(stones: &Stones<N, W>, cha
     }
 }
 
-/// A copy that is not on the stack: a ladder across 19 x 19 holds some eighty boards of 33 kB at once, more than a thread's
-/// stack has. Kept out of line, so that no caller has room for a board.
+/// A copy on the heap: a ladder across 19 x 19 holds about eighty boards of 33 kB at once, more than a thread's stack. Not
+/// inlined, so that callers reserve no stack space for a board.
 #[inline(never)]
 #[expect(clippy::unnecessary_box_returns, reason = "a board that is returned would be on the caller's stack")]
 fn copy<const N: usize, const W: usize>(stones: &Stones<N, W>) -> Box<Stones<N, W>> {
@@ -35,11 +35,11 @@ fn copy<const N: usize, const W: usize>(stones: &Stones<N, W>) -> Box<Stones<N, 
 
 fn runs<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, seen: &mut u32) -> bool {
     let colour = stones.cell(chain);
-    // Running is more often the way than taking.
+    // Extending succeeds more often than capturing.
     distinct_saving_moves(stones, chain).rev().any(|at| {
         *seen += 1;
         if *seen > MOST {
-            // Too long to read: what takes so long mostly gets away.
+            // Beyond the limit: chains that take so long usually escape.
             return true;
         }
         let mut next = copy(stones);
@@ -58,7 +58,7 @@ fn chase<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, seen:
     for (place, at) in moves.iter_mut().zip(stones.liberties(chain).iter()) {
         *place = at;
     }
-    // The side where running would give more liberties is the one to close.
+    // Plays on the side where extending would give more liberties.
     if stones.liberties_after(moves[0], other(hunter)) < stones.liberties_after(moves[1], other(hunter)) {
         moves.swap(0, 1);
     }
@@ -85,7 +85,7 @@ mod tests {
     use crate::Point;
     use crate::go::stones::{BLACK, WHITE};
 
-    /// White's stone `d4` is held on two sides; more stones by column and row.
+    /// White's stone `d4` is blocked on two sides; more stones by column and row.
     fn ladder(more: &[(u16, u16, u8)]) -> (Stones<128, 2>, At) {
         let mut stones = Stones::new(9);
         let held = [(3, 3, WHITE), (2, 3, BLACK), (3, 2, BLACK), (4, 2, BLACK)];

@@ -1,4 +1,4 @@
-//! Learning what moves are likely from games: softmax regression on how often a search tried each move.
+//! Training of pattern weights: softmax regression on the visit counts of searches.
 
 use std::collections::HashMap;
 
@@ -8,31 +8,31 @@ use super::stones::{At, PASS, Stones, colour};
 use super::{Go, GoMove, GoSetup};
 use crate::{Game, Rng};
 
-/// A position of a game with how often each move was tried.
+/// A position with the visit counts of its moves.
 struct Sample {
-    /// For each candidate the range of its features.
+    /// End of each candidate's range of features.
     ends: Vec<u32>,
     features: Vec<Feature>,
-    /// What part of the playouts each candidate got.
+    /// Share of playouts of each candidate.
     shares: Vec<f32>,
 }
 
-/// How to learn.
+/// Hyperparameters.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternLearning {
-    /// Times that every position is seen.
+    /// Number of epochs.
     pub rounds: u32,
-    /// Size of the first steps.
+    /// Initial learning rate.
     pub rate: f32,
-    /// How strongly numbers are drawn to nothing.
+    /// L2 regularisation.
     pub fade: f32,
-    /// Patterns seen less often than this among candidates are not learned.
+    /// Minimum number of occurrences of a pattern among candidates.
     pub least: u32,
-    /// Draws the order.
+    /// Seed of the order of positions.
     pub seed: u64,
 }
 
-/// Learns from lines as `qiyou-engine go-games` writes them; gives the bytes of `patterns.bin`.
+/// Trains on lines written by `qiyou-engine go-games`; returns the bytes of `patterns.bin`.
 pub fn learn_patterns(lines: &[String], how: PatternLearning, say: &mut dyn FnMut(String)) -> Vec<u8> {
     let mut games: Vec<Vec<Sample>> = lines.iter().filter_map(|line| samples(line)).collect();
     let mut seen: HashMap<Feature, u32> = HashMap::new();
@@ -50,7 +50,7 @@ pub fn learn_patterns(lines: &[String], how: PatternLearning, say: &mut dyn FnMu
     }
     names.sort_unstable();
     index.extend(names.iter().enumerate().map(|(n, &feature)| (feature, n as u32)));
-    // What is not learned is left out, so that rounds are quick.
+    // Rare patterns are removed first, to speed up epochs.
     for sample in games.iter_mut().flatten() {
         let mut kept = Vec::new();
         let mut begin = 0;
@@ -103,7 +103,7 @@ pub fn learn_patterns(lines: &[String], how: PatternLearning, say: &mut dyn FnMu
     Numbers::to_bytes(names.iter().copied().zip(weights))
 }
 
-/// Mean loss, and how often the move thought likeliest was the one tried most.
+/// Mean loss, and top-1 accuracy.
 fn measure(samples: &[Sample], weights: &[f32]) -> (f64, f64) {
     let (mut loss, mut hits) = (0.0, 0);
     let mut logits = Vec::new();
@@ -120,7 +120,7 @@ fn measure(samples: &[Sample], weights: &[f32]) -> (f64, f64) {
 }
 
 impl Sample {
-    /// How likely each candidate is.
+    /// The predicted probability of each candidate.
     fn think(&self, weights: &[f32], chances: &mut Vec<f32>) {
         chances.clear();
         let mut begin = 0;
@@ -141,7 +141,7 @@ impl Sample {
     }
 }
 
-/// The positions of a line of `qiyou-engine go-games`; `None` if it is not of that form.
+/// The positions in a line of `qiyou-engine go-games`; `None` if it is malformed.
 fn samples(line: &str) -> Option<Vec<Sample>> {
     let mut words = line.split(' ');
     let size: u8 = words.next()?.parse().ok()?;
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn moves_that_were_always_tried_become_likely() {
-        // Every second move is next to the one before it.
+        // Every second move is adjacent to the one before it.
         let line = |turn: usize| {
             let squares = [["E5", "E6"], ["C3", "D3"], ["G3", "G4"], ["C7", "B7"]];
             let mut words = format!("9 15 b {}", "-".repeat(81));

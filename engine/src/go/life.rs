@@ -1,48 +1,48 @@
-//! Which stones live: for certain, and as far as playouts can tell.
+//! Life and death: proven, and estimated by playouts.
 
 use std::collections::HashSet;
 
 use super::stones::{At, BORDER, EMPTY, Stones, margin, other, side};
 use crate::{Point, Side};
 
-/// What becomes of a chain when both sides play well.
+/// The status of a chain with best play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It stays on the board.
+    /// Alive.
     Alive,
-    /// It can be taken.
+    /// Dead.
     Dead,
-    /// It stays, without two eyes, because neither side can afford to attack.
+    /// Alive in seki: without two eyes, but neither side can attack.
     Seki,
 }
 
-/// A chain and what becomes of it.
+/// A chain with its status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
     /// Its stones, row by row from the bottom.
     pub stones: Vec<Point>,
-    /// Whose stones.
+    /// The owner.
     pub side: Side,
-    /// What becomes of it.
+    /// The status.
     pub fate: Fate,
-    /// Whether that is proven: it has two eyes that nobody can take (D. B. Benson, "Life in the Game of Go", 1976), or stands
-    /// in an eye of such stones too small to live in. Else it is the judgement of playouts.
+    /// Whether it is proven: unconditionally alive (D. B. Benson, "Life in the Game of Go", 1976), or dead inside an eye of
+    /// such stones that is too small to live in. Otherwise estimated by playouts.
     pub proven: bool,
 }
 
-/// What becomes of a board: a proposal for the counting.
+/// The status of a board, as a proposal for scoring.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
-    /// Every chain, by its first stone.
+    /// All chains, in the order of their first stones.
     pub chains: Vec<Chain>,
-    /// Every point from 1.0, First's for certain, to -1.0, Second's; row by row from the bottom.
+    /// Ownership of every point, from 1.0 (certainly First's) to -1.0 (Second's); row by row from the bottom.
     pub owners: Vec<(Point, f32)>,
-    /// Points by which First is ahead when the dead stones are taken off, komi included.
+    /// Lead of First in points after removing the dead stones, including komi.
     pub margin: f32,
 }
 
 impl Status {
-    /// The stones that it says are dead.
+    /// The dead stones.
     pub fn dead(&self) -> impl Iterator<Item = Point> + '_ {
         self.chains
             .iter()
@@ -51,7 +51,7 @@ impl Status {
     }
 }
 
-/// The heads of the chains of this colour that live even if their side never moves again.
+/// Heads of the unconditionally alive chains of this colour.
 pub(super) fn unconditional<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     colour: u8,
@@ -75,12 +75,12 @@ pub(super) fn unconditional<const N: usize, const W: usize>(
     }
 }
 
-/// A connected set of points without stones of one colour.
+/// A connected region of points without stones of one colour.
 struct Region {
     points: Vec<At>,
     /// Heads of the chains of that colour around it.
     borders: HashSet<At>,
-    /// Heads of those chains to which every empty point of it is a liberty.
+    /// Heads of those chains for which all its empty points are liberties (vital regions).
     vital_to: HashSet<At>,
 }
 
@@ -121,7 +121,7 @@ fn regions<const N: usize, const W: usize>(stones: &Stones<N, W>, colour: u8) ->
     list
 }
 
-/// Chains of each colour, by head, whose fate is proven.
+/// Chains of each colour, by head, with a proven status.
 pub(super) fn proven<const N: usize, const W: usize>(stones: &Stones<N, W>) -> Vec<(At, Fate)> {
     let mut list = Vec::new();
     for colour in [1, 2] {
@@ -129,7 +129,7 @@ pub(super) fn proven<const N: usize, const W: usize>(stones: &Stones<N, W>) -> V
         for region in regions(stones, colour) {
             let closed =
                 !region.borders.is_empty() && region.borders.iter().all(|chain| alive.contains(chain));
-            // With at most one empty point that is no liberty of the stones around there is no room for two eyes.
+            // With at most one inner empty point there is no space for two eyes.
             let inner = |at: At| stones.four(at).iter().all(|&next| stones.cell(next as At) != colour);
             let room = region.points.iter().filter(|&&at| inner(at)).count();
             if closed && room < 2 {
@@ -147,8 +147,8 @@ pub(super) fn proven<const N: usize, const W: usize>(stones: &Stones<N, W>) -> V
     list
 }
 
-/// The status of every chain, by who owned the points in playouts: from 1, Black's, to -1, White's, in the order of the
-/// geometry's points.
+/// The status of every chain by ownership in playouts: from 1 (Black's) to -1 (White's), in the order of the geometry's
+/// points.
 pub(super) fn status<const N: usize, const W: usize>(stones: &Stones<N, W>, owned: &[f32]) -> Status {
     let geometry = stones.geometry;
     let certain = proven(stones);
@@ -208,7 +208,7 @@ pub(super) fn status<const N: usize, const W: usize>(stones: &Stones<N, W>, owne
     }
 }
 
-/// Whether a living chain shares liberties with living enemies and has no more than one liberty that is all its own.
+/// Whether a living chain shares liberties with living enemies and has at most one liberty of its own.
 fn is_seki<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     head: At,
@@ -225,7 +225,7 @@ fn is_seki<const N: usize, const W: usize>(
     !touches_dead && !with_both.is_empty() && alone.len() <= 1
 }
 
-/// Whose each point is when the dead chains are taken off; in the order of the geometry's points.
+/// Owner of each point after removing the dead chains, in the order of the geometry's points.
 pub(super) fn owners_without<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     dead: &[Point],
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use crate::go::stones::{BLACK, WHITE};
 
-    /// A board drawn from above, `X` black, `O` white.
+    /// A board from rows from the top, `X` black, `O` white.
     fn board(picture: &[&str]) -> Stones<128, 2> {
         let mut stones = Stones::new(picture.len() as u8);
         for (row, line) in picture.iter().rev().enumerate() {
@@ -280,7 +280,7 @@ mod tests {
             ".X.X..OOO",
         ]);
         let list = proven(&stones);
-        // The black chain has two eyes at the edge; the white one has a single space of four points.
+        // The black chain has two eyes at the edge; the white one has a single eye space of four points.
         assert_eq!(fate(&list, &stones, 1, 0), Some(Fate::Alive));
         assert_eq!(fate(&list, &stones, 8, 0), None);
         let stones = board(&[
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(fate(&list, &stones, 0, 4), None);
     }
 
-    /// Whether the side with the other colour, moving alone, can take the chain that a stone belongs to.
+    /// Whether the other side, moving alone, can capture the chain of a stone.
     fn can_be_taken(stones: &Stones<128, 2>, stone: At, seen: &mut HashSet<u64>) -> bool {
         let attacker = other(stones.cell(stone));
         stones.empty().to_vec().into_iter().any(|at| {
@@ -310,7 +310,7 @@ mod tests {
             }
             let mut after = stones.clone();
             after.put(at, attacker);
-            // The defender passes, and with that a ko is over.
+            // The defender's pass ends a ko.
             after.pass();
             after.cell(stone) == EMPTY || (seen.insert(after.key) && can_be_taken(&after, stone, seen))
         })
@@ -321,7 +321,7 @@ mod tests {
         let mut rng = crate::Rng::new(3);
         let (mut alive, mut mortal) = (0, 0);
         for _ in 0..300 {
-            // Any legal moves by turns, the board nearly full.
+            // Random legal moves until the board is nearly full.
             let mut stones = Stones::<128, 2>::new(4);
             let mut turn = BLACK;
             for _ in 0..20 + rng.below(60) {
@@ -335,7 +335,7 @@ mod tests {
             if stones.empty().len() > 6 {
                 continue;
             }
-            // A ko that is open now is over after a pass.
+            // A pass ends an open ko.
             stones.pass();
             for colour in [BLACK, WHITE] {
                 let certain = unconditional(&stones, colour);

@@ -1,12 +1,12 @@
 //! Go 围棋.
 //!
-//! `board` is the stones with their chains and liberties, `rules` the game with ko, passes and the agreement about dead
-//! stones, `score` the counting, `setup` what players agree on before it.
+//! `board` is the rules' board, `rules` the game with ko, passes and the agreement on dead stones, `score` the scoring,
+//! `setup` the options.
 //!
-//! The player is apart from the rules: `stones` is its own quicker board, with `shape` (eyes and patterns) and `ladder`;
-//! `playout` plays games to their end, `prior` and `tree` are what `search` grows (with `helpers` on several threads) by
-//! the numbers of `weights`, `watch` says for how long, `net` is the network that leads the search on small boards and gives it
-//! advice on middle ones, `life` says which stones live, and `bot` is the player with its levels.
+//! The bot is separate from the rules: `stones` is its own faster board, with `shape` (eyes and patterns) and `ladder`;
+//! `playout` is the playout policy, `prior` and `tree` the nodes that `search` grows (with `helpers` for threads) by the
+//! parameters of `weights`, `patterns` the trained weights of move features, `watch` is time management, `net` the network that leads the search on small boards and advises it
+//! on medium ones, `life` life and death, and `bot` the levels.
 
 mod board;
 mod bot;

@@ -1,17 +1,17 @@
-//! What may be chosen about Go.
+//! The options of Go.
 
 use super::{GoSetup, Handicap, Scoring, Superko};
 use crate::options::{Both, Listed, NamedSetup, Options, Row, listed};
 
-/// 6.5 points, what White gets by Japanese rules.
+/// 6.5 points, komi of the Japanese rules.
 const JAPANESE_KOMI: u8 = 13;
-/// 7.5 points, what White gets by Chinese rules.
+/// 7.5 points, komi of the Chinese rules.
 const CHINESE_KOMI: u8 = 15;
-/// Half a point, which only prevents a draw: with handicap stones, full komi would take back what they give.
+/// Half a point, which only prevents a draw: full komi would cancel the handicap.
 const HANDICAP_KOMI: u8 = 1;
 
 impl GoSetup {
-    /// What is usual by these rules and with this handicap, in half points.
+    /// The default komi for these rules and this handicap, in half points.
     const fn usual_komi(&self) -> u8 {
         match (self.handicap, self.scoring) {
             (Handicap::Stars(1..) | Handicap::Free(1..), _) => HANDICAP_KOMI,
@@ -68,7 +68,7 @@ impl Options for GoSetup {
                         (stones, Handicap::Free(_)) => Handicap::Free(stones),
                         (stones, _) => Handicap::Stars(stones),
                     };
-                    // Komi that was chosen by hand stays.
+                    // A komi that was set by hand is kept.
                     if setup.komi_half_points == usual {
                         setup.komi_half_points = setup.usual_komi();
                     }
@@ -99,7 +99,7 @@ impl Options for GoSetup {
                 ],
             ));
         }
-        // Below the handicap, on which the usual komi depends: options are chosen in this order.
+        // After the handicap, on which the default komi depends: options are set in this order.
         let last = [
             Row::number(
                 "komi-half-points",

@@ -1,30 +1,29 @@
-//! Numbers for the features of moves: how likely each makes a move.
+//! Weights of move features.
 //!
-//! Learned from games of this engine against itself; the recipe is in `EXPERIMENTS.md`.
+//! Trained on self-play games; see `EXPERIMENTS.md`.
 
 use std::sync::OnceLock;
 
 use super::features::{Feature, PLAIN, hash_of_code};
 use super::stones::{BLACK, WHITE};
 
-/// A number for each feature that is known. Others count nothing.
+/// The weights of known features. Unknown features have 0.
 pub(super) struct Numbers {
     plain: [f32; PLAIN],
-    /// Hashes with their numbers, by the lowest bits of the hash; 0 for none.
+    /// A hash table from features to weights; 0 marks an empty slot.
     slots: Vec<(Feature, f32)>,
-    /// How much likelier than by their place alone moves are by the eight stones around, by code and colour; [`WEIGHT`] stands
-    /// for 1.
+    /// Relative probability of a move by its eight neighbours, by code and colour; [`WEIGHT`] stands for 1.
     around: Vec<[u16; 2]>,
 }
 
-/// What a weight of [`Numbers::around`] is counted in.
+/// Scale of [`Numbers::around`].
 pub(super) const WEIGHT: f32 = 64.0;
 
-/// What a byte of the file stands for: 1/[`UNIT`] each.
+/// Scale of the bytes in the file: 1/[`UNIT`].
 const UNIT: f32 = 24.0;
 
 impl Numbers {
-    /// Those that come with the engine.
+    /// The built-in weights.
     pub(super) fn shared() -> &'static Self {
         static SHARED: OnceLock<Numbers> = OnceLock::new();
         SHARED.get_or_init(|| Self::from_bytes(include_bytes!("patterns.bin")))
@@ -60,13 +59,13 @@ impl Numbers {
         known
     }
 
-    /// What [`Self::around`] says.
+    /// The relative probability in [`Self::around`].
     #[inline]
     pub(super) fn around(&self, code: u16, turn: u8) -> u32 {
         self.around[usize::from(code)][usize::from(turn) - 1].into()
     }
 
-    /// Five bytes a feature: its hash, lowest byte first, and its number in parts of 1/[`UNIT`], signed.
+    /// Five bytes per feature: its hash, little-endian, and its weight in units of 1/[`UNIT`], signed.
     pub(super) fn to_bytes(numbers: impl Iterator<Item = (Feature, f32)>) -> Vec<u8> {
         let mut numbers: Vec<(Feature, i8)> = numbers
             .map(|(feature, number)| (feature, (number * UNIT).round().clamp(-127.0, 127.0) as i8))

@@ -1,45 +1,45 @@
-//! Games played to their end without looking ahead.
+//! Playouts.
 //!
-//! A light playout is uniformly random but for own eyes. A full one first answers what the last move did: it takes what can
-//! be taken there, saves what can be saved, and follows patterns of local play; see `EXPERIMENTS.md` for what each is worth.
+//! A light playout is uniformly random, except that own eyes are not filled. A full one first considers local replies to the
+//! last move: captures, saves, and patterns; `EXPERIMENTS.md` has the value of each rule.
 
 use super::patterns::Numbers;
 use super::stones::{At, BLACK, BORDER, EMPTY, PASS, Stones, WHITE, margin, other};
 use crate::Rng;
 
-/// How playouts play.
+/// Playout policies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Policy {
-    /// Any move that is legal and fills no own eye.
+    /// Uniform among legal moves that fill no own eye.
     Light,
-    /// With local answers.
+    /// With local replies.
     Full,
 }
 
-/// How often a playout follows each rule, of 256.
+/// Probability of each rule, of 256.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Odds {
-    /// Takes a chain next to the last move, or saves one that the last move has put in atari.
+    /// Captures a chain adjacent to the last move, or saves one in atari.
     pub(super) atari: u32,
-    /// Looks at chains next to the last move that have two liberties.
+    /// Considers chains with two liberties adjacent to the last move.
     pub(super) two: u32,
-    /// Follows a pattern next to the last move.
+    /// Plays a 3x3 pattern adjacent to the last move.
     pub(super) pattern: u32,
-    /// Refuses a self-atari.
+    /// Rejects a self-atari.
     pub(super) self_atari: u32,
-    /// Plays in the middle of a small enemy eye space next to the last move.
+    /// Plays the vital point of a small enemy eye space adjacent to the last move (nakade).
     pub(super) nakade: u32,
-    /// How much all moves away from the last one weigh beside the learned weights of its eight neighbours; 0 for patterns
-    /// by hand instead.
+    /// Total weight of moves away from the last one, against the trained weights of its eight neighbours; 0 uses
+    /// hand-crafted patterns instead.
     pub(super) away: u32,
-    /// Takes a chain in atari wherever it stands.
+    /// Captures a chain in atari anywhere.
     pub(super) take: u32,
-    /// Plays what was an answer in a game that was won (B. Drake, "The Last-Good-Reply Policy for Monte-Carlo Go", 2009;
-    /// forgotten once it loses, H. Baier and B. Drake 2010).
+    /// Plays a reply that was successful before (B. Drake, "The Last-Good-Reply Policy for Monte-Carlo Go", 2009; forgotten
+    /// after a loss, H. Baier and B. Drake 2010).
     pub(super) reply: u32,
-    /// Plays a self-atari that leaves a shape that kills, where it would be refused.
+    /// Plays a self-atari that makes a killing shape, instead of rejecting it.
     pub(super) killing: u32,
-    /// Takes a liberty of an enemy that its own chain next to the last move is in a race with.
+    /// Takes a liberty of an enemy chain in a capturing race with an own chain adjacent to the last move.
     pub(super) race: u32,
 }
 
@@ -60,22 +60,22 @@ impl Default for Odds {
     }
 }
 
-/// What playouts share and what the last of them was like.
+/// Shared state of playouts, and data of the last one.
 pub(super) struct Playouts<const N: usize> {
     rng: Rng,
     odds: Odds,
     numbers: &'static Numbers,
-    /// Who was the first to play on a point, from the leaf on.
+    /// First player on each point, from the leaf on.
     pub(super) first: [u8; N],
-    /// The move that each first move was, from the leaf on.
+    /// Move number of each first move, from the leaf on.
     pub(super) when: [u16; N],
     /// The moves of the last playout.
     played: Vec<At>,
-    /// What has won after each move, by the colour that answers.
+    /// Last good replies to each move, by colour of the reply.
     replies: Box<[[At; N]; 2]>,
 }
 
-/// A few moves to choose among.
+/// Candidates for one choice.
 struct Choice {
     moves: [At; Self::MOST],
     length: usize,
@@ -118,7 +118,7 @@ impl<const N: usize> Playouts<N> {
         }
     }
 
-    /// Remembers the answers of who has won the last playout, and forgets those that lost. `turn` and `last` as it began.
+    /// Updates the last good replies after a playout. `turn` and `last` are those at its start.
     pub(super) fn learn(&mut self, mut turn: u8, mut last: At, winner: u8) {
         if self.odds.reply == 0 || winner == EMPTY {
             return;
@@ -146,7 +146,7 @@ impl<const N: usize> Playouts<N> {
         odds > 0 && (self.rng.next_u64() >> 56) < u64::from(odds)
     }
 
-    /// Plays until neither side can move but into its own eyes, which takes how many moves. `last` is the last move before.
+    /// Plays until neither side has a move except in its own eyes; returns the number of moves. `last` is the move before.
     pub(super) fn play<const W: usize>(
         &mut self,
         stones: &mut Stones<N, W>,
@@ -154,7 +154,7 @@ impl<const N: usize> Playouts<N> {
         mut last: At,
         policy: Policy,
     ) -> u32 {
-        // A playout ends by itself but for long kos; three times the board is beyond all that do.
+        // Playouts end by themselves except for long ko cycles; three times the board is beyond all that do.
         let most = 3 * stones.geometry.points.len() as u32;
         let mut passes = 0;
         let mut moves = 0;
@@ -189,7 +189,7 @@ impl<const N: usize> Playouts<N> {
         moves
     }
 
-    /// An answer to the last move; [`PASS`] if there is none.
+    /// A local reply to the last move; [`PASS`] if there is none.
     #[inline]
     fn local<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
         if self.happens(self.odds.reply) {
@@ -264,7 +264,7 @@ impl<const N: usize> Playouts<N> {
         PASS
     }
 
-    /// A move that fits a pattern beside one that was made.
+    /// A move next to `made` that fits a pattern.
     fn pattern<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, made: At) -> At {
         let mut choice = Choice::new();
         for neighbour in stones.eight(made) {
@@ -280,7 +280,7 @@ impl<const N: usize> Playouts<N> {
         choice.pick(&mut self.rng)
     }
 
-    /// Takes a chain in atari, wherever it stands.
+    /// Captures a chain in atari anywhere.
     fn take<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8) -> At {
         let mut choice = Choice::new();
         for head in stones.in_atari().iter() {
@@ -294,7 +294,7 @@ impl<const N: usize> Playouts<N> {
         choice.pick(&mut self.rng)
     }
 
-    /// Takes a chain that the last move has left with one liberty, or saves one that it has put in atari.
+    /// Captures a chain that the last move left in atari, or saves one that it put in atari.
     fn atari<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
         let mut choice = Choice::new();
         if stones.cell(last) == other(turn) && stones.count(last) == 1 {
@@ -312,12 +312,12 @@ impl<const N: usize> Playouts<N> {
         choice.pick(&mut self.rng)
     }
 
-    /// Gives a chain that the last move has left with two liberties a third, or puts the last move's in atari.
+    /// Extends a chain that the last move left with two liberties, or puts the last move's chain in atari.
     fn two<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
         let mut choice = Choice::new();
         if stones.cell(last) == other(turn) && stones.count(last) == 2 {
             for at in stones.liberties(last).iter() {
-                // The atari is worth something where the answer leaves no more than two liberties.
+                // The atari is useful if the reply leaves at most two liberties.
                 let rest = stones.liberties(last).iter().find(|&rest| rest != at).unwrap_or(PASS);
                 if stones.is_legal(at, turn)
                     && !stones.is_self_atari(at, turn)
@@ -336,7 +336,7 @@ impl<const N: usize> Playouts<N> {
                 }
                 let after = liberties
                     .map(|at| if stones.is_legal(at, turn) { stones.liberties_after(at, turn) } else { 0 });
-                // In danger where the answer to an atari leaves it in atari still, or nearly.
+                // In danger if an extension after an atari leaves it in atari, or nearly.
                 if after[0].min(after[1]) > 2 {
                     continue;
                 }
@@ -350,8 +350,8 @@ impl<const N: usize> Playouts<N> {
         choice.pick(&mut self.rng)
     }
 
-    /// Takes a liberty of an enemy chain beside an own one that the last move has left with three or four: of one that has no
-    /// more.
+    /// Takes a liberty of an enemy chain, without more liberties, adjacent to an own chain that the last move left with
+    /// three or four.
     fn race<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
         let mut choice = Choice::new();
         for neighbour in stones.four(last) {
@@ -380,7 +380,7 @@ impl<const N: usize> Playouts<N> {
         choice.pick(&mut self.rng)
     }
 
-    /// Any move that is legal, fills no own eye and is, mostly, no self-atari. [`PASS`] if there is none.
+    /// A random legal move that fills no own eye and, usually, is no self-atari. [`PASS`] if there is none.
     fn anywhere<const W: usize>(&mut self, stones: &mut Stones<N, W>, turn: u8, policy: Policy) -> At {
         let mut left = stones.empty().len();
         while left > 0 {
@@ -412,7 +412,7 @@ impl<const N: usize> Playouts<N> {
     }
 }
 
-/// Whether the enemy that takes what a self-atari leaves has one eye there at most if we then play in its middle.
+/// Whether the enemy gets at most one eye by capturing the self-atari, if we then play the vital point.
 fn leaves_killing_shape<const N: usize, const W: usize>(stones: &Stones<N, W>, at: At, turn: u8) -> bool {
     let mut shape = [PASS; 7];
     shape[0] = at;
@@ -443,19 +443,19 @@ fn leaves_killing_shape<const N: usize, const W: usize>(stones: &Stones<N, W>, a
         twos += usize::from(degree >= 2);
     }
     match length {
-        // One stone may make an eye false, if it stands against something.
+        // A single stone can make an eye false, if it touches something.
         1 => touches,
         2 => false,
         3 => true,
         4 => most == 3 || twos == 4,
-        // A cross, or a square and one more.
+        // A cross, or a square and one more (bulky five).
         5 => most == 4 || (most == 3 && twos == 4),
         6 => most == 4 && twos >= 4,
         _ => false,
     }
 }
 
-/// Moves that save a chain in atari: taking a neighbour, or running to two liberties.
+/// Moves that save a chain in atari: capturing a neighbour, or extending to two liberties.
 fn saving_moves<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, mut found: impl FnMut(At)) {
     let turn = stones.cell(chain);
     for stone in stones.chain(chain) {
@@ -475,7 +475,7 @@ fn saving_moves<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At
     }
 }
 
-/// [`saving_moves`] without repetition, in their order, at most eight.
+/// [`saving_moves`] without duplicates, in their order, at most eight.
 pub(super) fn distinct_saving_moves<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     chain: At,
@@ -491,8 +491,8 @@ pub(super) fn distinct_saving_moves<const N: usize, const W: usize>(
     moves.into_iter().take(length)
 }
 
-/// The vital point of an empty region of three to five points next to the last move that only enemies surround; [`PASS`] if
-/// there is none: the point with the most neighbours inside.
+/// The vital point of an empty region of three to five points adjacent to the last move and surrounded by enemies only: the
+/// point with the most neighbours inside. [`PASS`] if there is none.
 pub(super) fn nakade<const N: usize, const W: usize>(stones: &Stones<N, W>, turn: u8, last: At) -> At {
     for neighbour in stones.four(last) {
         if stones.cell(neighbour as At) != EMPTY {
@@ -538,8 +538,8 @@ pub(super) fn nakade<const N: usize, const W: usize>(stones: &Stones<N, W>, turn
     PASS
 }
 
-/// Whose each point is at the end of a playout, when every empty point but seki and dame is an eye; in the order of the
-/// geometry's points. Black's less White's.
+/// Ownership at the end of a playout, when all empty points except seki and dame are eyes, in the order of the geometry's
+/// points.
 pub(super) fn owners<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     mut each: impl FnMut(At, i32),
@@ -550,7 +550,7 @@ pub(super) fn owners<const N: usize, const W: usize>(
             EMPTY => {
                 let seen = stones.four(at).into_iter().fold(0, |seen, neighbour| {
                     let cell = stones.cell(neighbour as At);
-                    // The border has both bits and says nothing.
+                    // The border has both bits and is ignored.
                     if cell == BORDER { seen } else { seen | cell }
                 });
                 if seen == BLACK || seen == WHITE { seen } else { EMPTY }
@@ -572,7 +572,7 @@ mod tests {
 
     #[test]
     fn stones_thrown_in_kill_where_what_they_leave_makes_one_eye() {
-        // Own stones, and where the self-atari is played; nothing else matters to the shape.
+        // Own stones, and the point of the self-atari; nothing else matters for the shape.
         for (stones, at, kills) in [
             (&[(3, 3), (4, 3)][..], (5, 3), true),
             (&[(3, 3)][..], (4, 3), false),
@@ -598,7 +598,7 @@ mod tests {
             let mut stones = Stones::<128, 2>::new(9);
             let moves = playouts.play(&mut stones, BLACK, PASS, policy);
             assert!(moves > 60, "playout {n}");
-            // Nothing to move but eyes.
+            // Only eyes are left.
             for &at in stones.empty() {
                 for colour in [BLACK, WHITE] {
                     if stones.is_legal(at, colour) && !stones.is_eye(at, colour) {
@@ -608,7 +608,7 @@ mod tests {
             }
             let exact = stones.area().into_iter().map(margin).sum::<i32>();
             let quick = owners(&stones, |_, _| {});
-            // They differ in dame and seki at most, in regions of several points.
+            // They differ only in dame and seki, in regions of several points.
             assert!((exact - quick).abs() <= 8, "{exact} {quick}");
         }
     }

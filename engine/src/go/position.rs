@@ -1,4 +1,4 @@
-//! A position as one line of text, like the FEN of chess.
+//! One-line notation of positions, similar to FEN in chess.
 //!
 //! ```text
 //! position  = rows " " side [" " ko [" " passes [" " prisoners " " prisoners]]]
@@ -8,8 +8,8 @@
 //! passes    = "0" | "1" | "2"   in a row; after two the dead stones are agreed on
 //! prisoners = number        what Black has captured, what White has captured
 //! ```
-//! What may be left out is no ko, no pass, no prisoners. The start on 9 x 9 is `9/9/9/9/9/9/9/9/9 b - 0 0 0`. Earlier boards,
-//! which superko forbids, stones marked as dead and who has agreed to them are not part of the line.
+//! Defaults of missing fields are no ko, no pass, no prisoners. The initial position on 9 x 9 is `9/9/9/9/9/9/9/9/9 b - 0 0
+//! 0`. Earlier positions (for superko), dead stones and agreements are not part of the line.
 
 use std::fmt::Write as _;
 
@@ -19,8 +19,8 @@ use crate::text::{Stones, TextError, read_stones, stone_letter, words, write_row
 use crate::{Action, Game, Point};
 
 impl Go {
-    /// The position that the line describes, by this setup, whose handicap counts in the score alone. Fails where the line is
-    /// malformed, a chain has no liberty, or the ko is none.
+    /// Parses a position of this setup, whose handicap only affects the score. Fails if the line is malformed, a chain has
+    /// no liberty, or the ko is impossible.
     pub fn from_position(setup: &GoSetup, line: &str) -> Result<Self, TextError> {
         let empty = GoSetup { handicap: Handicap::None, ..setup.clone() };
         setup.check().map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
@@ -67,7 +67,7 @@ impl Go {
         }
     }
 
-    /// The line of this position; see [`Self::from_position`].
+    /// The position as a line; see [`Self::from_position`].
     pub fn position(&self) -> String {
         let size = u16::from(self.setup().size);
         let mut line = write_rows(size, size, |at: Point| self.at(at).map(stone_letter));

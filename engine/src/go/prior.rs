@@ -1,6 +1,6 @@
-//! What is thought of moves before any of them is tried.
+//! Priors of moves.
 //!
-//! Each reason for or against a move counts like so many playouts won or lost.
+//! Each reason for or against a move counts as a number of virtual playouts won or lost.
 
 use super::features::{distance, is_open};
 use super::ladder;
@@ -8,39 +8,39 @@ use super::playout::{distinct_saving_moves, nakade};
 use super::stones::{At, EMPTY, PASS, Stones};
 use crate::numbers::Visit;
 
-/// Weights of the reasons, in playouts. Found by self-play; see `EXPERIMENTS.md`.
+/// Weights of the reasons, in playouts. Tuned by self-play; see `EXPERIMENTS.md`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Reasons {
-    /// Of every move, half of them won: how slowly a mind is changed.
+    /// For every move, half of them wins: inertia of the value.
     pub(super) even: f32,
-    /// Takes one stone; and more for each further one.
+    /// Captures one stone; additional weight for each further one.
     pub(super) take: [f32; 2],
-    /// Saves one stone in atari; and more for each further one.
+    /// Saves one stone in atari; additional weight for each further one.
     pub(super) save: [f32; 2],
-    /// Runs with a chain that is caught nevertheless: playouts lost.
+    /// Extends a chain that is captured nevertheless: losses.
     pub(super) run_in_vain: f32,
-    /// Catches one stone in a ladder; and more for each further one.
+    /// Catches one stone in a ladder; additional weight for each further one.
     pub(super) catch: [f32; 2],
-    /// Gets a chain that could be caught in a ladder out of it.
+    /// Prevents a ladder.
     pub(super) secure: f32,
-    /// Is a self-atari: playouts lost.
+    /// Self-atari: losses.
     pub(super) self_atari: f32,
-    /// Fits a pattern of local play.
+    /// Fits a local pattern.
     pub(super) pattern: f32,
-    /// Is this near to the last move; see [`distance`].
+    /// Close to the last move, by distance; see [`distance`].
     pub(super) near: [f32; 4],
-    /// On the first line, on the second, far from any stone: playouts lost.
+    /// On the first line, on the second, far from any stone: losses.
     pub(super) low: [f32; 2],
-    /// On the third or fourth line far from any stone.
+    /// On the third or fourth line, far from any stone.
     pub(super) open: f32,
-    /// Kills inside an eye space.
+    /// Nakade.
     pub(super) nakade: f32,
-    /// How much all of these count but the first.
+    /// Factor of all weights except the first.
     pub(super) all: f32,
 }
 
 impl Reasons {
-    /// Shows every number with its name; see EXPERIMENTS.md.
+    /// Visits every parameter with its name; see EXPERIMENTS.md.
     pub(super) fn each(&mut self, visit: Visit<'_>) {
         let mut show =
             |name, number: &mut f32| visit(name, (0.0, 200.0), crate::numbers::Place::Single(number));
@@ -90,16 +90,16 @@ impl Default for Reasons {
     }
 }
 
-/// Stones beyond this many more make a chain no more urgent.
+/// Maximum number of further stones that count.
 const MANY: u16 = 8;
 
-/// A move and what is thought of it: playouts, and how many of them are won.
+/// A move with its prior: virtual playouts, and wins among them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prior {
     pub(super) at: At,
     pub(super) visits: f32,
     pub(super) wins: f32,
-    /// How likely the move is by its features, among all.
+    /// Probability of the move by its features.
     pub(super) chance: f32,
 }
 
@@ -114,7 +114,7 @@ impl Prior {
     }
 }
 
-/// Puts a prior for every legal move (superko apart) that fills no own eye into `into`.
+/// Writes a prior for every move that is legal (except superko) and fills no own eye into `into`.
 pub(super) fn priors<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
@@ -159,7 +159,7 @@ pub(super) fn priors<const N: usize, const W: usize>(
                 }
             }
             (false, 1) => {
-                // What cannot get away can be taken later.
+                // Chains that cannot escape can be captured later.
                 let urgent = ladder::escapes(stones, stone);
                 let part = if urgent { 1.0 } else { 0.5 };
                 tell(stones.liberties(stone).first(), part * weight(reasons.take), true);
@@ -198,7 +198,7 @@ pub(super) fn priors<const N: usize, const W: usize>(
     }
 }
 
-/// What can be said of a move by where it is.
+/// Priors by location.
 fn of_place<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,

@@ -1,26 +1,26 @@
-//! Captures and life on small boards, as contests that are proven move by move.
+//! Contests of Go puzzles on small boards: capture, and life and death, proved move by move.
 //!
-//! A chain of n liberties is not captured with fewer than n moves, for each fills one at most; so a move is only tried while
-//! the chain has no more liberties than the attacker has moves. A chain in atari is saved only at its liberty or by taking
-//! what stands beside it. With these two, all other moves of both sides are looked at, the defender's pass included.
+//! A chain with n liberties needs at least n moves to capture, because each takes at most one; so moves are searched only
+//! while the chain has at most as many liberties as the attacker has moves. A chain in atari is saved only on its liberty or
+//! by capturing an adjacent chain. Apart from these two rules all moves are searched, including the defender's pass.
 //!
-//! Life is what Benson proved: two regions of its own, each empty point of which is a liberty, so that not even two moves in a row
-//! take it away. Whoever makes life passes never, the other side may.
+//! Life is unconditional life by Benson: two vital regions, so that not even two moves in a row kill. The side that makes
+//! life never passes; the other side may.
 
 use super::Go;
 use crate::puzzles::{Contest, Stand};
 use crate::{Action, Game, Point, Rng, Side};
 
-/// The largest board whose rows fit 128 bits with a column between them.
+/// The largest board that fits 128 bits with a separator column.
 pub(crate) const MOST_SIZE: u8 = 9;
 
-/// The attacker wants the chain on a point.
+/// The attacker tries to capture the chain on a point.
 pub(crate) struct CaptureContest {
     size: u32,
     board: u128,
-    /// Where both may play.
+    /// Points where both sides may play.
     area: u128,
-    /// Whether the attacker may pass: on the whole board any far move does as well.
+    /// Whether the attacker may pass: on the whole board a tenuki is equivalent.
     passes: bool,
     target: u128,
     attacker: Side,
@@ -32,22 +32,22 @@ pub(crate) struct CaptureContest {
 struct Now {
     stones: [u128; 2],
     turn: Side,
-    /// The point that may not be taken back at once, or nothing.
+    /// The ko point, or 0.
     ko: u128,
 }
 
-/// One decision.
+/// A decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CaptureContestMove {
     /// A stone on the point of this bit.
     At(u128),
-    /// None.
+    /// A pass.
     Pass,
 }
 
 impl CaptureContest {
-    /// The chain at `target`, which must be the defender's, on a board of at most 9 x 9. `enclosed_in`: the attacker's wall
-    /// that was around it in that position is taken for granted, and both play inside; see [`Self::inside`].
+    /// The chain at `target`, which must be the defender's, on a board of at most 9 x 9. `enclosed_in`: the position whose
+    /// attacker's wall around the chain is assumed to live, with both sides playing inside; see [`Self::inside`].
     pub(crate) fn new(game: &Go, attacker: Side, target: Point, enclosed_in: Option<&Go>) -> Option<Self> {
         let size = u32::from(game.setup().size);
         if size > u32::from(MOST_SIZE) {
@@ -99,7 +99,7 @@ impl CaptureContest {
         ((set << 1) | (set >> 1) | (set << up) | (set >> up)) & self.board
     }
 
-    /// Everything in `within` that hangs together with `from`.
+    /// The points of `within` that are connected to `from`.
     fn flood(&self, from: u128, within: u128) -> u128 {
         let mut set = from & within;
         loop {
@@ -111,8 +111,8 @@ impl CaptureContest {
         }
     }
 
-    /// What hangs together with the target by empty points and the defender's stones, and the attacker's chains that have no
-    /// liberty outside of that.
+    /// The region connected to the target by empty points and the defender's stones, with the attacker's chains that have no
+    /// liberty outside it.
     fn inside(&self, stones: [u128; 2]) -> u128 {
         let ours = stones[self.attacker.index()];
         let open = self.flood(self.target, self.board & !ours);
@@ -136,7 +136,7 @@ impl CaptureContest {
         self.flood(self.target, self.now.stones[self.attacker.other().index()])
     }
 
-    /// What is so after the move, if it is legal; of the rules of repetition only the ko is known.
+    /// The position after the move, if it is legal; of the repetition rules only the simple ko is applied.
     fn after(&self, mv: CaptureContestMove) -> Option<Now> {
         let Now { mut stones, turn, ko } = self.now;
         let CaptureContestMove::At(at) = mv else { return Some(Now { stones, turn: turn.other(), ko: 0 }) };
@@ -168,7 +168,7 @@ impl CaptureContest {
         self.area & !self.now.stones[0] & !self.now.stones[1]
     }
 
-    /// The points of a set, those next to `near` first.
+    /// The points of a set, neighbours of `near` first.
     fn by_nearness(&self, set: u128, near: u128) -> impl Iterator<Item = CaptureContestMove> + use<> {
         let close = self.around(near);
         let next = self.around(close);
@@ -197,7 +197,7 @@ impl Contest for CaptureContest {
 
     fn key(&self) -> u64 {
         let Now { stones: [black, white], turn, ko } = self.now;
-        // Mixed first, or a side would be the same as a stone in the corner.
+        // Mixed, because the plain side would equal a stone in the corner.
         let turn = Rng::new(turn as u64).next_u64();
         [black, white, ko].iter().fold(turn, |key, set| {
             let key = Rng::new(key ^ *set as u64).next_u64();
@@ -265,8 +265,8 @@ impl Contest for CaptureContest {
     }
 }
 
-/// The owner of the chain on a point wants it to live, inside the other side's wall. The siege's attacker is the one who would
-/// kill it; the contest's is the owner.
+/// The owner of the chain on a point tries to make it live inside the other side's wall. The owner is the attacker of this
+/// contest, but the defender of the capture contest inside it.
 pub(crate) struct LifeContest(CaptureContest);
 
 impl LifeContest {
@@ -275,8 +275,8 @@ impl LifeContest {
         CaptureContest::new(game, owner.other(), target, Some(start)).map(Self)
     }
 
-    /// Whether the chain lives whatever the other side does, by Benson's algorithm: chains and regions that do not fulfil the
-    /// conditions of unconditional life are left out until all do.
+    /// Whether the chain is unconditionally alive, by Benson's algorithm: chains and regions that do not satisfy the
+    /// conditions are removed until all do.
     fn lives(&self) -> bool {
         let siege = &self.0;
         let ours = siege.now.stones[siege.attacker.other().index()];
@@ -292,7 +292,7 @@ impl LifeContest {
         let others = siege.board & !ours;
         let mut regions: Vec<u128> = parts(others, others).collect();
         loop {
-            // To a chain a region is vital if all of its empty points are the chain's liberties.
+            // A region is vital to a chain if all its empty points are the chain's liberties.
             let vital = |chain: u128| {
                 let liberties = siege.around(chain);
                 regions.iter().filter(|&&region| region & empty & !liberties == 0).count()
@@ -300,7 +300,7 @@ impl LifeContest {
             let before = (chains.len(), regions.len());
             chains.retain(|&chain| vital(chain) >= 2);
             let alive = chains.iter().fold(0, |all, chain| all | chain);
-            // Whoever stands at a region must be alive itself.
+            // All chains around a region must be alive.
             regions.retain(|&region| siege.around(region) & ours & !alive == 0);
             if before == (chains.len(), regions.len()) {
                 return alive & siege.target != 0;
@@ -359,7 +359,7 @@ mod tests {
     use super::*;
     use crate::{AnyGame, GameKind};
 
-    /// Whether White's chain on a point lives as it stands.
+    /// Whether White's chain on a point lives in this position.
     fn lives(rows: &str, target: &str) -> bool {
         let line = format!("{rows} w - 0 0 0");
         let any = AnyGame::from_position(&GameKind::Go.default_setup_for(&line), &line).expect("a position");

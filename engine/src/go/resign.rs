@@ -1,45 +1,45 @@
-//! When to give up.
+//! Resignation.
 
 use super::Go;
 use crate::{Game, Report, Score, Side};
 
-/// Whether one side's game is lost beyond doubt: to be shown each of its decisions, in order.
+/// Decides whether a side's game is lost beyond doubt; it must be shown each of the side's decisions in order.
 ///
-/// A chance of winning alone says little. Early in a game on a large board playouts settle everything by who is ahead by a
-/// little, White in a handicap game is behind for long, and a weak level hardly looks: so it takes three such decisions in a
-/// row, a lead of many points for the other side, and a game of which a good part is played.
+/// A winning chance alone is unreliable: early on large boards playouts exaggerate small leads, White is behind for long in
+/// handicap games, and low levels search little. So it requires three such decisions in a row, a large lead of the other
+/// side, and an advanced game.
 #[derive(Clone, Debug)]
 pub struct Resigning {
-    /// Chance of winning below which a decision is hopeless, 0 to 1.
+    /// Winning chance below which a decision is hopeless, 0 to 1.
     below: f32,
-    /// Such decisions in a row.
+    /// Number of successive hopeless decisions.
     hopeless: u32,
 }
 
-/// Hopeless decisions in a row.
+/// Required number of successive hopeless decisions.
 const IN_A_ROW: u32 = 3;
-/// Playouts below which a chance says nothing.
+/// Minimum number of playouts for a reliable chance.
 const PLAYOUTS: u64 = 64;
 
 impl Resigning {
-    /// Below this chance of winning, 0 to 1; 0 never resigns.
+    /// With this threshold of the winning chance, 0 to 1; 0 never resigns.
     pub const fn new(below: f32) -> Self {
         Self { below, hopeless: 0 }
     }
 
-    /// Forgets what it has seen: for another game.
+    /// Resets it for another game.
     pub const fn forget(&mut self) {
         self.hopeless = 0;
     }
 
-    /// Takes note of what was decided for the side to move, before it is played, and says whether to resign instead.
+    /// Records a decision of the side to move, before it is played; returns whether to resign instead.
     pub fn sees(&mut self, go: &Go, decision: &Report) -> bool {
         let Score::Chance { permille, points } = decision.score else { return false };
         let board = f32::from(go.setup().size).powi(2);
-        // A third of the points, half of them for the side that has given a handicap.
+        // A third of the points must be played, or half for the side that gives a handicap.
         let gave = go.turn() == Side::Second && go.setup().handicap.stones() > 0;
         let early = (go.ply() as f32) < board / if gave { 2.0 } else { 3.0 };
-        // 8 points on 9 x 9, 19 on 19 x 19: more than a mistake in the endgame gives back.
+        // 8 points on 9 x 9, 19 on 19 x 19: more than endgame mistakes can recover.
         let behind = -(points as f32) / 100.0 >= 5.0 + board / 25.0;
         let lost = f32::from(permille) / 1000.0 < self.below && behind;
         if early || !lost {
@@ -62,7 +62,7 @@ mod tests {
         Report { line: vec![Action::Pass], score, depth: 1, nodes: playouts }
     }
 
-    /// After so many plies without a capture: a chequered board, whose stones never touch their own kind.
+    /// A position after this many plies without a capture: a chequered board, where stones of one colour are never adjacent.
     fn after(setup: &GoSetup, plies: u32) -> Go {
         let mut go = Go::new(setup).expect("the setup is valid");
         let size = u16::from(setup.size);

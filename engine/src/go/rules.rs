@@ -1,11 +1,11 @@
-//! The game itself.
+//! The rules of Go.
 //!
-//! Sources: the rules page of this project; tromp.github.io/go.html for area scoring and positional superko. A move that
-//! takes back a ko at once is refused as that, any other that would repeat a board as superko; a pass repeats nothing.
+//! Sources: the rules page of this project; tromp.github.io/go.html for area scoring and positional superko. An immediate
+//! recapture of a ko is rejected as ko, any other repetition as superko; a pass repeats nothing.
 //!
-//! After two passes in a row the sides take turns in agreeing on the dead stones: the one whose turn it is marks chains, as
-//! many as it likes, and then agrees, which gives the turn to the other. When the other agrees to the same marks the game is
-//! over; a mark made after that withdraws what was agreed. Either may instead resume play, and the other moves.
+//! After two successive passes the sides agree on dead stones in turn: a side marks any number of chains and then agrees,
+//! which gives the turn to the other side. When that one agrees to the same marks, the game is over; a mark made after an
+//! agreement withdraws it. Either side may resume play instead, and then the other side moves.
 
 use std::collections::HashSet;
 
@@ -19,71 +19,71 @@ use crate::{
     PieceView, Point, Reason, Rng, SetupError, Side, Touch,
 };
 
-/// One decision.
+/// A decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GoMove {
-    /// Put a stone here.
+    /// Place a stone.
     Place(Point),
-    /// Put none.
+    /// Pass.
     Pass,
-    /// Mark the chain through this point as dead, or alive again.
+    /// Mark the chain through this point as dead, or as alive again.
     Toggle(Point),
-    /// Agree to the dead stones as they are marked.
+    /// Agree to the dead stones as marked.
     Agree,
-    /// Go on playing; the other side moves.
+    /// Resume play; the other side moves.
     Resume,
 }
 
-/// What a position has beside its stones and the side to move.
+/// The state of a position besides stones and side to move.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Circumstances {
     pub(super) ko: Option<Point>,
-    /// In a row: 2 when the dead stones are being agreed on.
+    /// Successive passes: 2 while the dead stones are agreed on.
     pub(super) passes: u8,
     pub(super) prisoners: [u32; 2],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Passes in a row so far.
+    /// Number of successive passes.
     Playing { passes: u8 },
-    /// Agreeing on the dead stones; who has agreed to them as they are marked.
+    /// Agreeing on dead stones; which sides have agreed to the present marks.
     Agreeing { agreed: [bool; 2] },
-    /// Both have agreed.
+    /// Both sides have agreed.
     Over,
 }
 
 /// A position of Go. Black is [`Side::First`]; with handicap stones on star points White moves first.
 ///
-/// Its key covers the setup, the stones, whose decision of what kind is next, the ko and the dead stones as they are marked.
-/// Earlier boards, which superko forbids, are left out, and so are prisoners.
+/// The key covers the setup, the stones, the pending decision, the ko and the dead stones as marked. It leaves out earlier
+/// positions (which superko depends on) and prisoners.
 #[derive(Clone, Debug)]
 pub struct Go {
     setup: GoSetup,
     board: Board,
     turn: Side,
     phase: Phase,
-    /// Where a lone stone may not be taken back at once.
+    /// The ko point.
     ko: Option<Place>,
     /// Stones marked as dead.
     dead: HashSet<Place>,
-    /// The marks to which a side has agreed last, and what of them the other changed before it agreed to its own.
+    /// The marks that a side has agreed to last, and the marks that the other side changed before its own agreement.
     agreed_to: Option<(Side, HashSet<Place>)>,
     disputed: Vec<Place>,
-    /// Keys of the boards that were there; with the side to move if superko is situational.
+    /// Keys of earlier positions; including the side to move if superko is situational.
     past: HashSet<u64>,
-    /// Stones that each side has captured.
+    /// Number of stones that each side has captured.
     prisoners: [u32; 2],
-    /// Handicap stones that Black has still to put where he likes.
+    /// Number of free handicap stones that Black still has to place.
     handicap_left: u8,
     ply: u32,
     last: Option<GoMove>,
-    /// The decision before the last.
+    /// The decision before the last one.
     before: Option<GoMove>,
 }
 
 impl Go {
-    /// What each side has, with the stones that are marked as dead taken off. Meaningful once both sides have passed.
+    /// The score after removing the stones marked as dead. Meaningful after both sides have passed.
     pub fn score(&self) -> Score {
         let mut board = self.board.clone();
         let mut prisoners = self.prisoners;
@@ -96,8 +96,8 @@ impl Go {
         score::count(&board, &self.setup, prisoners)
     }
 
-    /// [`Game::legal_move`] and [`Game::play`], but that superko forbids nothing: for a game whose other side plays by rules without
-    /// it. Nothing is played where there is an error.
+    /// [`Game::legal_move`] and [`Game::play`] without superko, for opponents that play without that rule. On an error
+    /// nothing is played.
     pub fn play_without_superko(&mut self, action: Action) -> Result<(), IllegalAction> {
         let mv = match (self.legal_move(action), action) {
             (Err(IllegalAction::Superko), Action::Place(point)) => GoMove::Place(point),
@@ -107,7 +107,7 @@ impl Go {
         Ok(())
     }
 
-    /// While the dead stones are agreed on: how the count stands with komi and lead, and about which chains the two do not agree.
+    /// While the dead stones are agreed on: the score with komi, and the chains that the sides disagree about.
     pub fn told(&self, language: Language) -> Option<String> {
         if !self.is_agreeing() {
             return None;
@@ -134,7 +134,7 @@ impl Go {
             }
         }
         if !chains.is_empty() {
-            // So many chains are named; there are seldom more than two.
+            // Maximum number of chains named; there are seldom more than two.
             chains.sort_unstable_by_key(|at| (at.row, at.column));
             chains.truncate(4);
             let chains: Vec<String> = chains.into_iter().map(Self::point_name).collect();
@@ -165,22 +165,22 @@ impl Go {
         self.board.place(point).is_some_and(|place| self.dead.contains(&place))
     }
 
-    /// Stones that this side has captured, those marked as dead left out.
+    /// Number of stones that this side has captured, not counting marked ones.
     pub fn prisoners(&self, side: Side) -> u32 {
         self.prisoners[side.index()]
     }
 
-    /// Where the side to move may not take a lone stone back at once.
+    /// The ko point for the side to move.
     pub(super) fn ko(&self) -> Option<Point> {
         self.ko.map(|place| self.board.point(place))
     }
 
-    /// Whether superko forbids a board with this key of its stones and this side to move.
+    /// Whether superko forbids a position with these stones and this side to move.
     pub(super) fn was_there(&self, stones: u64, to_move: Side) -> bool {
         self.past.contains(&self.past_key(stones, to_move))
     }
 
-    /// Whether the other side has just passed and a pass now would end the play.
+    /// Whether the other side has just passed, so that a pass would end the play.
     pub(super) fn is_after_pass(&self) -> bool {
         matches!(self.phase, Phase::Playing { passes: 1 })
     }
@@ -195,17 +195,17 @@ impl Go {
         self.before
     }
 
-    /// Whether Black is still putting handicap stones where he likes.
+    /// Whether Black is placing free handicap stones.
     pub(crate) fn is_placing_handicap(&self) -> bool {
         self.handicap_left > 0
     }
 
-    /// Whether both have passed and the dead stones are being agreed on.
+    /// Whether both sides have passed and the dead stones are agreed on.
     pub(crate) fn is_agreeing(&self) -> bool {
         matches!(self.phase, Phase::Agreeing { .. })
     }
 
-    /// The ko's point, passes in a row and prisoners: what a position has beside its stones and the side to move.
+    /// The ko point, successive passes and prisoners: the state besides stones and side to move.
     pub(super) fn circumstances(&self) -> Circumstances {
         Circumstances {
             ko: self.ko.map(|place| self.board.point(place)),
@@ -217,8 +217,8 @@ impl Go {
         }
     }
 
-    /// This game with points set to stones or to nothing and this side to move, as an editor does it: earlier boards are
-    /// forgotten, the count of decisions goes on. `None` where a point is off the board or a chain would have no liberty.
+    /// This game with edited points and this side to move: earlier positions are forgotten, and the count of decisions
+    /// continues. `None` if a point is off the board or a chain would have no liberty.
     pub(crate) fn edited(&self, changes: &[(Point, Option<Side>)], turn: Side) -> Option<Self> {
         let size = u16::from(self.setup.size);
         let mut stones: Vec<Option<Side>> = points(size, size).map(|at| self.at(at)).collect();
@@ -249,12 +249,12 @@ impl Go {
         Some(go)
     }
 
-    /// Counts by this setup from here on; its size must be the same.
+    /// Scores by this setup from now on; its size must be the same.
     pub(super) fn restore_setup(&mut self, setup: &GoSetup) {
         self.setup = setup.clone();
     }
 
-    /// What the line of a position says beside stones and side. The ko is taken only where a stone has just been captured.
+    /// Sets the state of a position's line besides stones and side. Returns false if the ko is impossible.
     pub(super) fn set_circumstances(&mut self, to: Circumstances) -> bool {
         self.prisoners = to.prisoners;
         self.phase = match to.passes {
@@ -263,7 +263,7 @@ impl Go {
         };
         let Some(ko) = to.ko else { return true };
         let Some(place) = self.board.place(ko) else { return false };
-        // The stone that took the ko stands next to it with this one liberty.
+        // The capturing stone is adjacent to the ko point, with this single liberty.
         let taker = self.board.neighbours(place).into_iter().find(|&near| {
             self.board.at(near) == Cell::Stone(self.turn.other()) && self.board.is_lone_in_atari(near)
         });
@@ -274,7 +274,7 @@ impl Go {
         true
     }
 
-    /// What is remembered of a board for superko.
+    /// The key of a position for superko.
     fn past_key(&self, stones: u64, to_move: Side) -> u64 {
         match self.setup.superko {
             Superko::Positional => stones,
@@ -297,7 +297,7 @@ impl Go {
         }
     }
 
-    /// Plays a move that has been checked.
+    /// Plays a legal move.
     fn advance(&mut self, mv: GoMove) {
         let side = self.turn;
         match mv {
@@ -330,7 +330,7 @@ impl Go {
         self.ply += 1;
         (self.last, self.before) = (Some(mv), self.last);
         self.handicap_left = self.handicap_left.saturating_sub(1);
-        // A mark leaves the turn, and so does a free handicap stone that is not the last.
+        // A mark does not change the turn, nor does a free handicap stone except the last.
         if !matches!(mv, GoMove::Toggle(_)) && !self.is_placing_handicap() {
             self.turn = side.other();
         }
@@ -574,7 +574,8 @@ impl Game for Go {
         }
     }
 
-    /// Letters without `I`, as on every Go board: `D4`, `pass`, `dead D4`, `agree`, `resume`. The space may be left out.
+    /// Columns are letters without `I`, as on every Go board: `D4`, `pass`, `dead D4`, `agree`, `resume`. The space is
+    /// optional.
     fn notation(&self, action: Action) -> String {
         match action {
             Action::Place(point) => Self::point_name(point),
@@ -622,5 +623,5 @@ impl Game for Go {
     }
 }
 
-/// Names of columns: letters without `I`.
+/// Column letters, without `I`.
 const COLUMNS: &[u8] = b"ABCDEFGHJKLMNOPQRSTUVWXYZ";

@@ -1,32 +1,32 @@
-//! Counting.
+//! Scoring.
 //!
-//! Sources: area as in tromp.github.io/go.html; territory as in the Japanese rules of 1989. There a group is in seki when it
-//! is alive and has dame, so every dame must be filled before the end. Here dame may be left: a group that touches one is in
-//! seki only if what it surrounds alone is not enough for two eyes, which is a single region of at most two points.
+//! Sources: area as in tromp.github.io/go.html; territory as in the Japanese rules of 1989. There a group is in seki if it
+//! is alive and has dame, so that all dame must be filled before the end. Here dame may be left: a group with dame is in
+//! seki only if its own territory is not enough for two eyes, which is a single region of at most two points.
 
 use super::board::{Board, Cell, Place};
 use super::{GoSetup, Scoring};
 use crate::{Point, Side};
 
-/// What each side has at the end.
+/// The final score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Score {
-    /// Black's and White's in half points, komi and compensation included: 15 means 7.5.
+    /// Black's and White's score in half points, including komi and compensation: 15 means 7.5.
     pub half_points: [u32; 2],
-    /// Empty points (dead stones' too) that count for a side.
+    /// Empty points, including those of dead stones, that count for a side.
     pub surrounded: Vec<(Point, Side)>,
 }
 
-/// A set of neighbouring empty points.
+/// A region of connected empty points.
 struct Region {
     points: Vec<Place>,
-    /// Which sides' stones it touches.
+    /// Sides with adjacent stones.
     touches: [bool; 2],
-    /// Heads of the chains it touches.
+    /// Heads of adjacent chains.
     chains: Vec<Place>,
 }
 
-/// Counts a board from which the dead stones are taken; `prisoners` are what each side has taken, dead stones included.
+/// Scores a board without dead stones; `prisoners` are the captures of each side, including dead stones.
 pub(super) fn count(board: &Board, setup: &GoSetup, prisoners: [u32; 2]) -> Score {
     let regions = regions(board);
     let seki = match setup.scoring {
@@ -102,7 +102,7 @@ fn regions(board: &Board) -> Vec<Region> {
     list
 }
 
-/// Heads of the chains that are in seki. Chains around one region of their own stand and fall together.
+/// Heads of the chains in seki. Chains around one region of their own share their status.
 fn chains_in_seki(board: &Board, regions: &[Region]) -> Vec<Place> {
     let is_own = |region: &Region| region.touches[0] != region.touches[1];
     let mut groups: Vec<Vec<Place>> = Vec::new();

@@ -1,7 +1,7 @@
-//! Looking ahead: a tree grown by playouts.
+//! Monte Carlo tree search.
 //!
-//! Each playout goes down the tree by what moves are worth, on to the end without looking ahead, and back up with the result.
-//! No move is tried that superko forbids, seen from the game's own past and from the way down the tree.
+//! Each iteration descends the tree by the values of moves, runs a playout to the end, and updates the path with its result.
+//! Moves that superko forbids are not searched, considering the game's history and the path.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -20,31 +20,31 @@ use super::{Go, GoMove, Scoring, Superko};
 use crate::search::threads::{EndOnDrop, beside};
 use crate::{Game, Limits, Side};
 
-/// How two passes in a row are counted inside the tree.
+/// How two successive passes inside the tree are scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// Every stone that is on the board lives.
+    /// All stones on the board are alive.
     AsItStands,
-    /// By a playout: what it takes was dead.
+    /// By a playout, which removes dead stones.
     Agreed,
 }
 
-/// What is known of a move after a search.
+/// The statistics of a move after a search.
 #[derive(Clone, Debug)]
 pub(super) struct Tried {
-    /// First move first.
+    /// Principal variation, starting with the move.
     pub(super) line: Vec<At>,
     pub(super) visits: u32,
-    /// Share of wins for the side to move.
+    /// Winning share of the side to move.
     pub(super) share: f32,
-    /// What was thought of it before.
+    /// Prior probability.
     pub(super) prior: f32,
 }
 
-/// By what results are counted.
+/// Scoring parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terms {
-    /// What White gets beside the stones, in half points.
+    /// White's compensation in half points.
     pub(super) bonus: i32,
     scoring: Scoring,
     superko: Superko,
@@ -52,47 +52,46 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// Area less this is what counts, for Black.
+    /// Area score minus this is the score by these rules, for Black.
     pub(super) fn shift<const N: usize, const W: usize>(self, stones: &Stones<N, W>) -> i32 {
         match self.scoring {
             Scoring::Area => 0,
-            // Area less stones put is territory and prisoners.
+            // Area minus stones placed is territory plus prisoners.
             Scoring::Territory => i32::from(stones.placed[0]) - i32::from(stones.placed[1]),
         }
     }
 }
 
-/// A search on boards of at most `N` points, with what it keeps from one decision to the next.
+/// A search on boards of at most `N` points, with the tree, which is kept between decisions.
 pub(super) struct Search<const N: usize, const W: usize> {
     pub(super) options: Options,
     pub(super) tree: Tree,
-    /// Where the tree's root is.
+    /// The board at the root.
     stones: Stones<N, W>,
     turn: u8,
-    /// The last move and the one before it.
+    /// The last move, and the one before it.
     trail: [At; 2],
-    /// Passes in a row before the root, at most one.
+    /// Successive passes before the root, at most one.
     passes: u8,
     pub(super) terms: Terms,
-    /// Half points that White is given beside the bonus in a game with handicap, so that both sides have something to play
-    /// for while nobody doubts who is ahead.
+    /// Handicap bonus of White in half points, so that both sides have something to play for in a decided handicap game.
     pub(super) evened: i32,
     ends: Ends<N>,
-    /// How much more a move on each point counts where it came later.
+    /// Weight of later moves on each point in RAVE, by criticality.
     critical: [f32; N],
-    /// Playouts that were begun since the last search began.
+    /// Number of playouts started in the present search.
     pub(super) begun: u64,
-    /// What each thread has for itself, the caller's first.
+    /// State of each thread, the caller's first.
     pub(super) players: Vec<Player<N, W>>,
 }
 
-/// Playouts between two looks at which points decide the game.
+/// Number of playouts between updates of criticality.
 const CRITICAL_EVERY: u32 = 64;
 
-/// A move that is as likely as this by the network is tried, however low it stands by other reasons.
+/// Moves with at least this policy probability are always searched.
 const SHOWN: f32 = 0.01;
 
-/// One thread's way down the tree and on to the end.
+/// The state of one thread's iteration.
 pub(super) struct Player<const N: usize, const W: usize> {
     playouts: Playouts<N>,
     pub(super) stones: Stones<N, W>,
@@ -102,38 +101,38 @@ pub(super) struct Player<const N: usize, const W: usize> {
     pub(super) path: Vec<u32>,
     pub(super) keys: Vec<(u64, u8)>,
     pub(super) list: Vec<Prior>,
-    /// Where the network thinks.
+    /// Buffers of the network.
     pub(super) scratch: Scratch,
     pub(super) facts: Vec<InputPlanes>,
-    /// What it is asked about a node on the way, if anything.
+    /// The node of the path that the network is evaluated for, if any.
     pub(super) question: Option<Question<N, W>>,
-    /// The side to move there, and the key of the stones after each move of `list`.
+    /// The side to move at the leaf; below: the key of the stones after each move of `list`.
     pub(super) leaf_turn: u8,
     pub(super) boards: Vec<u64>,
-    /// Chance of Black where the playout began, by the network; `list` are then the moves from there.
+    /// The network's winning chance of Black at the leaf; then `list` contains the moves from there.
     pub(super) judged: Option<f32>,
     room: Room,
     candidates: Vec<At>,
     chances: Vec<f32>,
-    /// [`Tree::age`] when the path was walked: pruning gives nodes other places.
+    /// [`Tree::age`] of the path: pruning moves nodes.
     age: u32,
-    /// Whose each point was at the end, Black's 1.
+    /// Final owner of each point, 1 for Black.
     owners: [i8; N],
-    /// By how much Black has won, bonus included.
+    /// Black's margin including the bonus, in half points.
     half_points: i32,
 }
 
-/// How the playouts from one root have ended.
+/// Statistics of the playouts from one root.
 struct Ends<const N: usize> {
-    /// A point's owners, Black's less White's.
+    /// Sum of the owners of each point, Black's minus White's.
     owned: [i32; N],
-    /// The same, counted for Black where Black won and for White where White won: how a point goes with the game.
+    /// Sum for each point of owner times winner: how often owner and winner agree.
     with: [i32; N],
-    /// Playouts that these are the sums of.
+    /// Number of playouts in these sums.
     counted: u32,
-    /// Black's margins in points, bonus included.
+    /// Sum of Black's margins in points, including the bonus.
     margins: f64,
-    /// Playouts won by Black less those won by White.
+    /// Playouts won by Black minus those won by White.
     won: i32,
 }
 
@@ -167,7 +166,7 @@ impl<const N: usize, const W: usize> Player<N, W> {
         }
     }
 
-    /// Asks the network about the leaf, where there is one, and plays from there on to the end.
+    /// Evaluates the leaf by the network, if there is one, and runs a playout from there.
     pub(super) fn play_out(&mut self, terms: Terms, evened: i32, guide: Option<Guide>) {
         self.ask_advice(terms, evened);
         self.judged = None;
@@ -178,7 +177,7 @@ impl<const N: usize, const W: usize> Player<N, W> {
         }
         let stones = &mut self.stones;
         self.playouts.first = [EMPTY; N];
-        // What the playout itself fills counts for nothing.
+        // Stones placed by the playout itself do not count.
         let shift = terms.shift(stones);
         let kept = &mut self.owners;
         let black = if self.passes == 2 && terms.ending == Ending::AsItStands {
@@ -225,7 +224,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         }
     }
 
-    /// How many threads think from now on, at least 1.
+    /// Sets the number of threads, at least 1.
     pub(super) fn set_threads(&mut self, threads: usize) {
         let size = self.stones.geometry.size;
         let mut seed = self.players.len() as u64;
@@ -236,17 +235,17 @@ impl<const N: usize, const W: usize> Search<N, W> {
         });
     }
 
-    /// Goes to a position. With `keep` the part of the tree that is about it stays, if there is one.
+    /// Sets the root. With `keep`, the subtree of that position is kept if there is one.
     pub(super) fn set(&mut self, go: &Go, ending: Ending, keep: bool) {
         self.set_to_move(go, go.turn(), ending, keep);
     }
 
-    /// Forgets the tree.
+    /// Clears the tree.
     pub(super) fn forget(&mut self) {
         self.tree.clear();
     }
 
-    /// [`Self::set`], but with this side to move, whoever is.
+    /// As [`Self::set`], with this side to move.
     pub(super) fn set_to_move(&mut self, go: &Go, to_move: Side, ending: Ending, keep: bool) {
         let stones = Stones::<N, W>::of(go);
         let turn = colour(to_move);
@@ -280,9 +279,9 @@ impl<const N: usize, const W: usize> Search<N, W> {
         self.evened = self.handicap_bonus(go);
     }
 
-    /// What evens out a handicap: so many points a stone at first, less and less until the game is half over (linear dynamic
-    /// komi as in P. Baudiš, "Balancing MCTS by Dynamically Adjusting the Komi Value", 2011). A few points more or less from
-    /// move to move do not make what the tree knows worthless.
+    /// The handicap bonus: some points per stone, decreasing until half of the game is played (linear dynamic komi as in P.
+    /// Baudiš, "Balancing MCTS by Dynamically Adjusting the Komi Value", 2011). Changes of a few points between moves do not
+    /// invalidate the tree.
     fn handicap_bonus(&self, go: &Go) -> i32 {
         let stones = go.setup().handicap.stones();
         let over = self.stones.geometry.points.len() as f32 * 0.55;
@@ -290,7 +289,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         (2.0 * self.options.handicap_bonus * f32::from(stones) * left).round() as i32
     }
 
-    /// The node at most two moves below the root at which these stones lie.
+    /// The node at most two moves below the root with this position.
     fn find(&self, stones: &Stones<N, W>, turn: u8, last: At, passes: u8) -> Option<u32> {
         let same = |board: &Stones<N, W>, to_move: u8| {
             board.key == stones.key
@@ -317,14 +316,14 @@ impl<const N: usize, const W: usize> Search<N, W> {
         None
     }
 
-    /// Starts the generators of random numbers afresh.
+    /// Seeds the random number generators.
     pub(super) fn seed(&mut self, seed: u64) {
         for (n, player) in self.players.iter_mut().enumerate() {
             player.playouts = Playouts::new(seed.wrapping_add(n as u64), self.options.odds.clone());
         }
     }
 
-    /// Playouts until the limits, or until patience ends. `look` is called now and then.
+    /// Runs playouts until a limit is reached or patience ends. `look` is called occasionally.
     pub(super) fn run(
         &mut self,
         go: &Go,
@@ -367,7 +366,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         self.players = players;
     }
 
-    /// The search of one thread alone.
+    /// The search on a single thread.
     fn lead(
         &mut self,
         go: &Go,
@@ -385,7 +384,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         }
     }
 
-    /// Playouts from the root that no tree learns from.
+    /// Runs playouts from the root without a tree.
     pub(super) fn only_play_out(&mut self, count: u32) {
         let mut players = std::mem::take(&mut self.players);
         let player = &mut players[0];
@@ -400,12 +399,12 @@ impl<const N: usize, const W: usize> Search<N, W> {
         self.players = players;
     }
 
-    /// Share of the playouts that Black has won.
+    /// Share of the playouts won by Black.
     pub(super) fn won_by_black(&self) -> f32 {
         f32::midpoint(1.0, self.ends.won as f32 / self.ends.counted.max(1) as f32)
     }
 
-    /// Tells what was found if it is time to, and says whether patience ends.
+    /// Reports if it is time to; returns whether patience ends.
     pub(super) fn is_enough(&self, watch: &mut Watch<'_>, look: &mut dyn FnMut(&Self)) -> bool {
         if watch.is_time_to_tell(self.begun) {
             look(self);
@@ -433,8 +432,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         contest
     }
 
-    /// Down the tree to where a playout begins. Its nodes count as visited from now on, and as lost until [`Self::update`], so
-    /// that other threads go elsewhere meanwhile.
+    /// Descends to a leaf. Its path gets a virtual loss until [`Self::update`], so that other threads search elsewhere.
     pub(super) fn descend(
         &mut self,
         go: &Go,
@@ -458,7 +456,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         loop {
             if !self.tree.get(node).has_children() {
                 let visits = self.tree.get(node).visits;
-                // With a network a leaf grows once that has been asked, which happens apart from other threads.
+                // With a network the leaf is expanded after its evaluation, which runs outside the lock.
                 if guide.is_some() || passes == 2 || visits < self.options.expand || self.tree.is_full(N) {
                     break;
                 }
@@ -497,7 +495,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         (player.turn, player.trail, player.passes) = (turn, trail, passes);
     }
 
-    /// The child most worth trying.
+    /// The child with the highest value.
     fn select(&self, node: u32) -> u32 {
         let range = self.tree.children_of(node);
         let children = self.tree.children(node);
@@ -534,7 +532,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         range.start + best as u32
     }
 
-    /// Counts how a playout ended.
+    /// Adds a playout to the statistics.
     fn tally(&mut self, player: &Player<N, W>) {
         let half_points = player.half_points;
         let ends = &mut self.ends;
@@ -548,12 +546,12 @@ impl<const N: usize, const W: usize> Search<N, W> {
         }
     }
 
-    /// Tells the nodes of the path how the playout ended.
+    /// Updates the nodes of the path with the playout's result.
     pub(super) fn update(&mut self, go: &Go, player: &mut Player<N, W>) {
         self.tally(player);
         let half_points = player.half_points;
         let question = player.question.take();
-        // What was pruned meanwhile learns nothing.
+        // Pruned nodes are not updated.
         if player.age != self.tree.age() {
             return;
         }
@@ -574,7 +572,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
             black += (judged - black) * guide.trust;
             self.grow(go, player);
         }
-        // A playout takes about a third more moves than there are points, and at most three times as many.
+        // A playout has about a third more moves than there are points, at most three times as many.
         let fading = self.options.fading / (3.0 * points);
         if self.options.critical > 0.0 && self.ends.counted.is_multiple_of(CRITICAL_EVERY) {
             for (n, criticality) in self.criticality().into_iter().enumerate() {
@@ -608,7 +606,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         }
     }
 
-    /// Gives a node its children. The player's keys are the boards on the way to it.
+    /// Expands a node. The player's keys are those of the positions on the path.
     fn expand(
         &mut self,
         go: &Go,
@@ -617,9 +615,9 @@ impl<const N: usize, const W: usize> Search<N, W> {
         (turn, trail, passes): (u8, [At; 2], u8),
         player: &mut Player<N, W>,
     ) {
-        /// What breaks ties, in playouts won.
+        /// Random tie-breaking, in virtual wins.
         const CHANCE: f32 = 0.1;
-        /// A pass is thought to lose: seldom is there nothing to gain.
+        /// Virtual losses of a pass, which is seldom the best move.
         const PASS_VISITS: f32 = 20.0;
         let Player { list, keys, playouts, room, candidates, chances, .. } = player;
         priors(stones, turn, trail[0], &self.options.reasons, list);
@@ -637,7 +635,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         }
         let share = |prior: &Prior| prior.wins / prior.visits;
         list.sort_by(|a, b| share(b).total_cmp(&share(a)));
-        // With few moves left, or after a pass, passing may be the best.
+        // With few legal moves, or after a pass, a pass is a candidate.
         if list.len() * 4 < self.stones.geometry.points.len() * 3 || passes > 0 {
             list.push(Prior { at: PASS, visits: PASS_VISITS, wins: PASS_VISITS / 10.0, chance: 0.0 });
         }
@@ -656,17 +654,17 @@ impl<const N: usize, const W: usize> Search<N, W> {
         on_path || go.was_there(key, side(to_move))
     }
 
-    /// Playouts through the root since its tree began, those of earlier decisions included.
+    /// Number of playouts through the root, including those of earlier decisions.
     pub(super) fn visits(&self) -> u32 {
         self.tree.get(ROOT).visits as u32
     }
 
-    /// Nodes of the tree.
+    /// Number of nodes in the tree.
     pub(super) fn nodes(&self) -> usize {
         self.tree.len()
     }
 
-    /// The moves that were tried, the most tried first.
+    /// The root's moves by descending visits.
     pub(super) fn tried(&self, line: usize) -> Vec<Tried> {
         let mut nodes: Vec<u32> = self.tree.children_of(ROOT).collect();
         nodes.sort_by(|&a, &b| self.tree.get(b).visits.total_cmp(&self.tree.get(a).visits));
@@ -683,7 +681,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
                 },
             };
             let mut at = node;
-            // Lines of moves that were hardly tried mean nothing.
+            // Variations of rarely visited moves are meaningless.
             while best.line.len() < line && (rank == 0 || here.visits > 10.0) {
                 match self.tree.best_child(at).filter(|&next| self.tree.get(next).visits > 4.0) {
                     Some(next) => {
@@ -698,15 +696,15 @@ impl<const N: usize, const W: usize> Search<N, W> {
         nodes.into_iter().enumerate().map(tried).collect()
     }
 
-    /// Whose each point is at the end of playouts, in the order of the geometry's points: from 1, Black's, to -1, White's.
+    /// Ownership in playouts, in the order of the geometry's points: from 1 (Black's) to -1 (White's).
     pub(super) fn ownership(&self) -> Vec<f32> {
         let count = self.ends.counted.max(1) as f32;
         self.of_points(|at| self.ends.owned[at] as f32 / count)
     }
 
-    /// How much each point goes with the game, in the order of the geometry's points: how much more often the winner owns it
-    /// than if the two had nothing to do with each other (R. Coulom, "Criticality: a Monte-Carlo Heuristic for Go Programs",
-    /// 2009). From -0.5 to 0.5; a point that decides the game is near 0.5, a settled one near 0.
+    /// Criticality of each point, in the order of the geometry's points: how much more often the winner owns it than if
+    /// ownership and winning were independent (R. Coulom, "Criticality: a Monte-Carlo Heuristic for Go Programs", 2009).
+    /// From -0.5 to 0.5; near 0.5 for a decisive point, near 0 for a settled one.
     pub(super) fn criticality(&self) -> Vec<f32> {
         let count = self.ends.counted.max(1) as f32;
         let won = self.ends.won as f32 / count;
@@ -715,8 +713,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         })
     }
 
-    /// By how much the odds that the side to move wins are better than the tree says: what evens out a handicap counts in the
-    /// tree and not in the game.
+    /// Factor between the odds of winning for the side to move and those in the tree, which include the handicap bonus.
     pub(super) fn better_odds(&self) -> f32 {
         if self.evened == 0 || self.ends.counted == 0 {
             return 1.0;
@@ -735,7 +732,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         self.stones.geometry.points.iter().map(|&at| value(usize::from(at))).collect()
     }
 
-    /// Points by which Black is ahead on the average of the playouts, bonus included.
+    /// Mean lead of Black in the playouts in points, including the bonus.
     pub(super) fn margin(&self) -> f32 {
         (self.ends.margins / f64::from(self.ends.counted.max(1))) as f32
     }
@@ -744,7 +741,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         &self.stones
     }
 
-    /// Half points by which a side is ahead when these are the owners of the points and play ends now.
+    /// Lead of a side in half points if these are the owners of the points and play ends now.
     pub(super) fn count(&self, owners: &[u8], side: Side) -> i32 {
         let black: i32 = owners.iter().map(|&owner| margin(owner)).sum();
         let half_points = 2 * (black - self.terms.shift(&self.stones)) - self.terms.bonus;
@@ -752,7 +749,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
     }
 }
 
-/// Tells each move how likely it is by its features, its part of 1.
+/// Sets the probability of each move by its features; their sum is 1.
 fn tell_chances<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
@@ -777,7 +774,7 @@ fn tell_chances<const N: usize, const W: usize>(
     }
 }
 
-/// The last move of a game and the one before it.
+/// The last move of a game, and the one before it.
 pub(super) fn trail(go: &Go, geometry: &Geometry) -> [At; 2] {
     [go.last(), go.before()].map(|mv| match mv {
         Some(GoMove::Place(point)) => geometry.at(point),

@@ -1,4 +1,4 @@
-//! What a match of Go is played by.
+//! The setup of Go.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,56 +7,56 @@ use crate::text::{TextError, words};
 use crate::words::numbered;
 use crate::{Language, SetupError};
 
-/// What a match of Go is played by.
+/// The setup of a match of Go.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GoSetup {
-    /// Points on a side, [`Self::SIZES`].
+    /// Points on a side, within [`Self::SIZES`].
     pub size: u8,
-    /// What counts at the end.
+    /// The scoring rule.
     pub scoring: Scoring,
-    /// Compensation for moving second, in half points, so that 15 means 7.5. An odd number rules out draws. Chinese rules
-    /// give 3 3/4 stones on 19 x 19, which is 15; Japanese ones 6.5 points, which is 13.
+    /// Komi, White's compensation for moving second, in half points, so that 15 means 7.5. An odd number rules out draws.
+    /// Chinese rules give 3 3/4 stones on 19 x 19, which is 15; Japanese rules 6.5 points, which is 13.
     pub komi_half_points: u8,
-    /// Which repetitions are forbidden.
+    /// The superko rule.
     pub superko: Superko,
-    /// Stones that Black has on the board, or places, before White's first move.
+    /// Black's stones before White's first move.
     pub handicap: Handicap,
 }
 
-/// What counts at the end.
+/// Scoring rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scoring {
-    /// Living stones and the points they surround (Chinese rules). White gets a point for each handicap stone.
+    /// Living stones and the points they surround (Chinese rules). White gets a point per handicap stone.
     #[default]
     Area,
-    /// Surrounded points, not those in seki, and prisoners (Japanese rules of 1989).
+    /// Surrounded points, except in seki, and prisoners (Japanese rules of 1989).
     Territory,
 }
 
-/// Which repetitions are forbidden.
+/// Superko rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Superko {
-    /// No move may make a board that was there before.
+    /// No move may repeat an earlier board.
     #[default]
     Positional,
-    /// No move may make a board that was there before with the same side to move.
+    /// No move may repeat an earlier board with the same side to move.
     Situational,
 }
 
-/// Stones that Black has before White's first move.
+/// Black's stones before White's first move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Handicap {
     /// None: Black moves first.
     #[default]
     None,
-    /// This many on the star points, 2 to 9; White moves first.
+    /// This number of stones on star points, 2 to 9; White moves first.
     Stars(u8),
-    /// This many, 2 to 9, that Black places where he likes before White's first move.
+    /// This number of stones, 2 to 9, which Black places freely before White's first move.
     Free(u8),
 }
 
 impl Handicap {
-    /// How many stones.
+    /// Number of stones.
     pub const fn stones(self) -> u8 {
         match self {
             Self::None => 0,
@@ -78,11 +78,11 @@ impl Default for GoSetup {
 }
 
 impl GoSetup {
-    /// Sizes that make a game. 25 columns are as many as letters name, `i` left out.
+    /// Valid sizes. There are 25 column letters without `i`.
     pub const SIZES: std::ops::RangeInclusive<u8> = 2..=25;
 
-    /// Columns and rows of the handicap stones on star points, in the order of the GTP specification, version 2, 4.1.1;
-    /// `None` where that has none: below 7 x 7, and more than four on even sizes and on 7 x 7.
+    /// Columns and rows of handicap stones on star points, in the order of the GTP specification, version 2, 4.1.1; `None`
+    /// where it defines none: below 7 x 7, and for more than four stones on even sizes and on 7 x 7.
     pub(crate) fn stars(&self, stones: u8) -> Option<Vec<(u8, u8)>> {
         let size = self.size;
         let most = if size < 7 {
@@ -95,12 +95,12 @@ impl GoSetup {
         if !(2..=most).contains(&stones) {
             return None;
         }
-        // Third line up to 12 x 12, fourth beyond.
+        // Third line up to 12 x 12, fourth line beyond.
         let low = if size < 13 { 2 } else { 3 };
         let (high, middle) = (size - 1 - low, size / 2);
         let corners = [(low, low), (high, high), (low, high), (high, low)];
         let sides = [(low, middle), (high, middle), (middle, low), (middle, high)];
-        // With five, seven or nine the last stands in the middle.
+        // With five, seven or nine stones, the last is in the centre.
         let in_the_middle = stones >= 5 && stones % 2 == 1;
         let around = usize::from(stones) - usize::from(in_the_middle);
         let mut list: Vec<(u8, u8)> = corners.into_iter().chain(sides).take(around).collect();
@@ -121,7 +121,7 @@ impl GoSetup {
             Handicap::Free(stones) if !(2..=9).contains(&stones) => {
                 Err(SetupError("a handicap is 2 to 9 stones"))
             }
-            // So that White has somewhere to move.
+            // Limited, so that White has somewhere to move.
             Handicap::Free(stones)
                 if u16::from(stones) >= u16::from(self.size) * u16::from(self.size) - 1 =>
             {
@@ -205,7 +205,8 @@ impl GoSetup {
     }
 }
 
-/// Size, then what is not as usual: `9`, `13 territory komi=6.5`, `19 superko=situational handicap=4`, `9 free=2`.
+/// Size, followed by options with other than default values: `9`, `13 territory komi=6.5`, `19 superko=situational
+/// handicap=4`, `9 free=2`.
 impl fmt::Display for GoSetup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let usual = Self::default();
@@ -232,7 +233,7 @@ pub(crate) fn points_text(half_points: u32) -> String {
     format!("{}{}", half_points / 2, if half_points % 2 == 1 { ".5" } else { "" })
 }
 
-/// A number of points in halves, as half points.
+/// Parses a number of points in halves; returns half points.
 pub(crate) fn read_points(text: &str) -> Option<u8> {
     let (whole, half) = match text.split_once('.') {
         None => (text, 0),
@@ -246,7 +247,7 @@ pub(crate) fn read_points(text: &str) -> Option<u8> {
     whole.checked_mul(2)?.checked_add(half)
 }
 
-/// Reads what `Display` writes, in any order, and `area` and `superko=positional`.
+/// Parses the format of `Display`, in any order, and also `area` and `superko=positional`.
 impl FromStr for GoSetup {
     type Err = TextError;
 

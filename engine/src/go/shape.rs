@@ -1,25 +1,25 @@
-//! What the eight neighbours of a point tell: eyes, and patterns of local play.
+//! Lookup by the eight neighbours of a point: eyes and 3x3 patterns.
 //!
-//! A code holds two bits for each neighbour (empty, black, white, border): below, left, right, above, then the corners below
+//! A code has two bits per neighbour (empty, black, white, border): below, left, right, above, then the diagonals below
 //! left, below right, above left, above right.
 
 use std::sync::OnceLock;
 
 use super::stones::{BLACK, BORDER, EMPTY, WHITE, other};
 
-/// Tables over all codes.
+/// Lookup tables by code.
 pub(super) struct Shapes {
     facts: Vec<u8>,
 }
 
-/// Two bits: whether the point is an eye of black, of white.
+/// Two bits: whether the point is an eye of Black, of White.
 const EYE: u8 = 0b11;
 const PATTERN: u8 = 0b100;
-/// Above these bits: how many of the four neighbours are empty.
+/// Shift of the number of empty orthogonal neighbours.
 const EMPTIES: u32 = 3;
 
 impl Shapes {
-    /// The tables, made when they are first asked for.
+    /// The tables, computed at first use.
     pub(super) fn shared() -> &'static Self {
         static SHARED: OnceLock<Shapes> = OnceLock::new();
         SHARED.get_or_init(|| {
@@ -41,7 +41,7 @@ impl Shapes {
         self.facts[usize::from(code)] & PATTERN != 0
     }
 
-    /// How many of the four neighbours are empty.
+    /// Number of empty orthogonal neighbours.
     #[inline]
     pub(super) fn empties(&self, code: u16) -> u8 {
         self.facts[usize::from(code)] >> EMPTIES
@@ -58,7 +58,7 @@ fn facts(code: u16) -> u8 {
     for colour in [BLACK, WHITE] {
         let closed = (0..4).all(|n| neighbour(code, n) == colour || neighbour(code, n) == BORDER);
         let corners = |what: u8| (4..8).filter(|&n| neighbour(code, n) == what).count();
-        // In the middle one enemy at a corner leaves the eye, at the edge none.
+        // In the middle one enemy diagonal leaves a real eye, at the edge none.
         let enemies = corners(other(colour)) + usize::from(corners(BORDER) > 0);
         if closed && enemies < 2 {
             facts |= colour;
@@ -67,10 +67,10 @@ fn facts(code: u16) -> u8 {
     facts
 }
 
-/// Patterns around a move in the middle: hane, cuts and answers at the edge, from the list of S. Gelly, Y. Wang, R. Munos and
-/// O. Teytaud, "Modification of UCT with Patterns in Monte-Carlo Go" (INRIA 2006), section 3.2. Rows from above; `X` and `O`
-/// are stones of two colours, either of which may be to move, `.` is empty, `#` border, `?` anything, `x` anything but `X`
-/// and `o` anything but `O`, neither of them border. Each stands for its eight turns and for the colours exchanged.
+/// 3x3 patterns around a move: hane, cuts and edge replies, from S. Gelly, Y. Wang, R. Munos and O. Teytaud, "Modification
+/// of UCT with Patterns in Monte-Carlo Go" (INRIA 2006), section 3.2. Rows from above; `X` and `O` are stones of two
+/// colours, either of which may be to move, `.` is empty, `#` border, `?` anything, `x` anything but `X` and `o` anything
+/// but `O`, neither of them border. Each stands for its eight symmetries and for swapped colours.
 const PATTERNS: [&str; 13] = [
     "XOX ... ???", // a hane that closes in
     "XO. ... ?.?", // a hane that does not cut
@@ -89,7 +89,7 @@ const PATTERNS: [&str; 13] = [
 
 fn add_pattern(facts: &mut [u8], pattern: &str) {
     let rows: Vec<&[u8]> = pattern.split(' ').map(str::as_bytes).collect();
-    // Columns and rows of the neighbours in the order of the code, seen from the point.
+    // Offsets of the neighbours, columns and rows, in the order of the code.
     const STEPS: [(i32, i32); 8] = [(0, -1), (-1, 0), (1, 0), (0, 1), (-1, -1), (1, -1), (-1, 1), (1, 1)];
     for turn in 0..8 {
         let wanted = STEPS.map(|(column, row)| {
@@ -104,7 +104,7 @@ fn add_pattern(facts: &mut [u8], pattern: &str) {
     }
 }
 
-/// Adds the codes that fit all letters, of which `code` has the last ones already.
+/// Sets the codes that match all letters; `code` contains the letters processed so far.
 fn add_codes(facts: &mut [u8], wanted: &[u8], x: u8, code: u16) {
     let Some((&letter, before)) = wanted.split_last() else {
         facts[usize::from(code)] |= PATTERN;
@@ -117,7 +117,7 @@ fn add_codes(facts: &mut [u8], wanted: &[u8], x: u8, code: u16) {
     }
 }
 
-/// Whether a neighbour is what a letter of a pattern asks for, when `X` is this colour.
+/// Whether a neighbour matches a letter of a pattern, if `X` is this colour.
 fn fits(cell: u8, letter: u8, x: u8) -> bool {
     match letter {
         b'X' => cell == x,
@@ -134,7 +134,7 @@ fn fits(cell: u8, letter: u8, x: u8) -> bool {
 mod tests {
     use super::*;
 
-    /// The code of a point drawn as in the patterns, `X` black.
+    /// The code of a point drawn as in the patterns, with `X` for Black.
     fn code(picture: &str) -> u16 {
         let rows: Vec<&[u8]> = picture.split(' ').map(str::as_bytes).collect();
         let cells =

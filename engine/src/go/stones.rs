@@ -1,9 +1,9 @@
-//! The board of playouts and of the tree search.
+//! The board of the search and of playouts.
 //!
-//! It knows no history but the simple ko, takes nothing back and allocates nothing: a copy is one block of memory, and is how
-//! the search goes back. Every chain keeps its liberties as a set of bits and their number, so that atari, the two liberties
-//! of a ladder and whether a move is a self-atari are read off at once; every point keeps its eight neighbours as a code of 16
-//! bits, from which tables tell eyes and patterns. `tests` plays it against the rules' own board.
+//! It has no history except the simple ko, no undo and no allocations: a copy is one block of memory, which is how the
+//! search backtracks. Every chain keeps its liberties as a bitboard with their number, so that ataris, ladders and
+//! self-ataris are cheap to detect; every point keeps its eight neighbours as a code of 16 bits, by which tables give eyes
+//! and patterns. `tests` compares it with the rules' board.
 
 use std::sync::OnceLock;
 
@@ -12,11 +12,11 @@ use super::board::stone_key;
 use super::shape::Shapes;
 use crate::{Game, Point, Side};
 
-/// A point, border included: (row + 1) * width + column + 1, where width is one more than the size. Rows share the border
-/// point between them.
+/// A point including the border: (row + 1) * width + column + 1, where width is the size plus one. Adjacent rows share a
+/// border point.
 pub(super) type At = u16;
 
-/// No point; as a move, a pass. The first point belongs to the border.
+/// No point, or as a move a pass. Index 0 belongs to the border.
 pub(super) const PASS: At = 0;
 
 pub(super) const EMPTY: u8 = 0;
@@ -24,22 +24,22 @@ pub(super) const BLACK: u8 = 1;
 pub(super) const WHITE: u8 = 2;
 pub(super) const BORDER: u8 = 3;
 
-/// The colour that a side plays.
+/// The colour of a side.
 pub(super) const fn colour(side: Side) -> u8 {
     side as u8 + 1
 }
 
-/// Black for White and White for Black.
+/// The opposite colour.
 pub(super) const fn other(colour: u8) -> u8 {
     3 - colour
 }
 
-/// The side that plays this colour.
+/// The side of a colour.
 pub(super) const fn side(colour: u8) -> Side {
     if colour == BLACK { Side::First } else { Side::Second }
 }
 
-/// A set of points.
+/// A bitboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Points<const W: usize>([u64; W]);
 
@@ -73,7 +73,7 @@ impl<const W: usize> Points<W> {
         self.0.iter().map(|word| word.count_ones() as u16).sum()
     }
 
-    /// The lowest point; [`PASS`] if there is none.
+    /// The lowest point; [`PASS`] if empty.
     #[inline]
     pub(super) fn first(&self) -> At {
         self.iter().next().unwrap_or(PASS)
@@ -98,25 +98,25 @@ impl<const W: usize> Points<W> {
 #[derive(Clone, Copy, Debug)]
 struct Chain<const W: usize> {
     liberties: Points<W>,
-    /// How many liberties.
+    /// Number of liberties.
     count: u16,
     stones: u16,
 }
 
-/// What depends on the size of the board only.
+/// Tables that depend on the board size only.
 pub(super) struct Geometry {
     pub(super) size: u8,
     width: u16,
-    /// Points of the board, row by row from the bottom.
+    /// The points of the board, row by row from the bottom.
     pub(super) points: Vec<At>,
-    /// Key of a stone by point and colour less one: the same as in the rules' board.
+    /// Zobrist keys by point and colour minus one: the same as on the rules' board.
     keys: Vec<[u64; 2]>,
     /// Distance to the nearest edge, 1 on the edge.
     lines: Vec<u8>,
 }
 
 impl Geometry {
-    /// The one of this size, made when it is first asked for.
+    /// The geometry of this size, computed at first use.
     pub(super) fn of(size: u8) -> &'static Self {
         static ALL: [OnceLock<Geometry>; 26] = [const { OnceLock::new() }; 26];
         ALL[usize::from(size)].get_or_init(|| Self::new(size))
@@ -141,7 +141,7 @@ impl Geometry {
         geometry
     }
 
-    /// Where in `points` this one is.
+    /// The index of a point in `points`.
     pub(super) fn number(&self, at: At) -> usize {
         let point = self.point(at);
         usize::from(point.row) * usize::from(self.size) + usize::from(point.column)
@@ -155,38 +155,38 @@ impl Geometry {
         Point::new(at % self.width - 1, at / self.width - 1)
     }
 
-    /// 1 on the edge, 2 on the second line, and so on.
+    /// The line of a point: 1 on the edge, 2 on the second line, and so on.
     pub(super) fn line(&self, at: At) -> u8 {
         self.lines[usize::from(at)]
     }
 }
 
-/// The stones on a board of at most `N` points, border included, which is 64 times `W`.
+/// The stones on a board of at most `N` points, including the border; `N` is 64 times `W`.
 #[derive(Clone)]
 pub(super) struct Stones<const N: usize, const W: usize> {
     pub(super) geometry: &'static Geometry,
     shapes: &'static Shapes,
     width: usize,
     cells: [u8; N],
-    /// The eight neighbours of each point, two bits each; see [`Shapes`] for their order.
+    /// Codes of the eight neighbours of each point, two bits each; see [`Shapes`] for their order.
     around: [u16; N],
-    /// For a stone: the point that names its chain.
+    /// For a stone: the head of its chain.
     head: [At; N],
-    /// For a stone: the next of its chain, in a ring.
+    /// For a stone: the next stone of its chain, circularly.
     next: [At; N],
-    /// By head.
+    /// Chains, by head.
     chains: [Chain<W>; N],
-    /// The empty points in no order, and for each its place there.
+    /// The empty points, unordered; below: the index of each point there.
     empty: [At; N],
     slot: [u16; N],
     empties: u16,
-    /// Heads of the chains with one liberty.
+    /// Heads of the chains in atari.
     atari: Points<W>,
-    /// Where a lone stone may not be taken back at once.
+    /// The ko point.
     pub(super) ko: At,
-    /// Key of all stones.
+    /// Zobrist key of all stones.
     pub(super) key: u64,
-    /// Stones that each colour has put on the board.
+    /// Number of stones that each colour has placed.
     pub(super) placed: [u16; 2],
 }
 
@@ -229,7 +229,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
     /// The stones and the ko of a position.
     pub(super) fn of(go: &Go) -> Self {
         let mut stones = Self::new(go.setup().size);
-        // In whatever order the stones of a legal board are put, each chain has its last liberty throughout.
+        // In a legal position the stones can be placed in any order without captures.
         for &at in &stones.geometry.points {
             if let Some(owner) = go.at(stones.geometry.point(at)) {
                 stones.put(at, colour(owner));
@@ -237,7 +237,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         }
         stones.ko = go.ko().map_or(PASS, |point| stones.geometry.at(point));
         for owner in Side::BOTH {
-            // Stones that were captured have been put, too.
+            // Captured stones have been placed too.
             stones.placed[owner.index()] += go.prisoners(owner.other()) as u16;
         }
         stones
@@ -254,7 +254,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         [at - self.width, at - 1, at + 1, at + self.width]
     }
 
-    /// The neighbours in the order of the codes.
+    /// The neighbours, in the order of the codes.
     #[inline]
     pub(super) fn eight(&self, at: At) -> [usize; 8] {
         let at = usize::from(at);
@@ -262,12 +262,12 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         [low, at - 1, at + 1, high, low - 1, low + 1, high - 1, high + 1]
     }
 
-    /// The empty points, in no order.
+    /// The empty points, unordered.
     pub(super) fn empty(&self) -> &[At] {
         &self.empty[..usize::from(self.empties)]
     }
 
-    /// Moves the n-th empty point to the m-th place.
+    /// Swaps two entries in the list of empty points.
     #[inline]
     pub(super) fn swap_empty(&mut self, n: usize, m: usize) {
         self.empty.swap(n, m);
@@ -275,13 +275,13 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         self.slot[usize::from(self.empty[m])] = m as u16;
     }
 
-    /// The name of the chain of a stone.
+    /// The head of a stone's chain.
     #[inline]
     pub(super) fn head(&self, stone: At) -> At {
         self.head[usize::from(stone)]
     }
 
-    /// Liberties of the chain of a stone.
+    /// Number of liberties of a stone's chain.
     #[inline]
     pub(super) fn count(&self, stone: At) -> u16 {
         self.chains[usize::from(self.head(stone))].count
@@ -292,13 +292,13 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         &self.chains[usize::from(self.head(stone))].liberties
     }
 
-    /// Stones of the chain of a stone.
+    /// Number of stones in a stone's chain.
     #[inline]
     pub(super) fn stones(&self, stone: At) -> u16 {
         self.chains[usize::from(self.head(stone))].stones
     }
 
-    /// The stones of the chain of a stone.
+    /// The stones of a stone's chain.
     #[inline]
     pub(super) fn chain(&self, stone: At) -> impl Iterator<Item = At> {
         let mut at = Some(stone);
@@ -309,32 +309,32 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         })
     }
 
-    /// Heads of the chains with one liberty, of both colours.
+    /// Heads of the chains in atari, of both colours.
     #[inline]
     pub(super) const fn in_atari(&self) -> &Points<W> {
         &self.atari
     }
 
-    /// Whether a point is an eye of this colour: every neighbour is its stone, and too few enemies stand at the corners to make
-    /// it false.
+    /// Whether a point is an eye of this colour: all orthogonal neighbours are its stones, and too few diagonals are enemies
+    /// to make it false.
     #[inline]
     pub(super) fn is_eye(&self, at: At, colour: u8) -> bool {
         self.shapes.is_eye(self.around[usize::from(at)], colour)
     }
 
-    /// The code of the eight neighbours of a point.
+    /// The code of a point's eight neighbours.
     #[inline]
     pub(super) fn code(&self, at: At) -> u16 {
         self.around[usize::from(at)]
     }
 
-    /// Whether one of the patterns of local play fits around an empty point.
+    /// Whether a 3x3 pattern matches around an empty point.
     #[inline]
     pub(super) fn is_pattern(&self, at: At) -> bool {
         self.shapes.is_pattern(self.around[usize::from(at)])
     }
 
-    /// Whether a stone may be put on an empty point, but for superko.
+    /// Whether a stone on an empty point is legal, ignoring superko.
     #[inline]
     pub(super) fn is_legal(&self, at: At, colour: u8) -> bool {
         at != self.ko
@@ -345,7 +345,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
                 }))
     }
 
-    /// Liberties that the chain of a stone put here would have. What it captures counts by the points next to it.
+    /// Number of liberties of the chain after a stone here. Of captured chains only adjacent points count.
     pub(super) fn liberties_after(&self, at: At, colour: u8) -> u16 {
         let mut liberties = Points::<W>::NONE;
         let mut more = 0;
@@ -368,13 +368,13 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         liberties.count() + more
     }
 
-    /// Whether a stone put here would have a single liberty, or none.
+    /// Whether a stone here has at most one liberty afterwards.
     #[inline]
     pub(super) fn is_self_atari(&self, at: At, colour: u8) -> bool {
         self.shapes.empties(self.around[usize::from(at)]) < 2 && self.liberties_after(at, colour) < 2
     }
 
-    /// Key of all stones after a legal move.
+    /// Zobrist key of all stones after a legal move.
     pub(super) fn key_after(&self, at: At, colour: u8) -> u64 {
         let mut key = self.key ^ self.geometry.keys[usize::from(at)][usize::from(colour) - 1];
         let four = self.four(at);
@@ -393,7 +393,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         key
     }
 
-    /// Puts a stone where it is legal and takes what it captures.
+    /// Places a stone on a legal point, and removes captured chains.
     pub(super) fn put(&mut self, at: At, colour: u8) {
         let n = usize::from(at);
         self.ko = PASS;
@@ -449,7 +449,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         }
     }
 
-    /// A pass lifts the ko.
+    /// A pass ends the ko.
     pub(super) fn pass(&mut self) {
         self.ko = PASS;
     }
@@ -474,7 +474,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         chain.stones += stones;
     }
 
-    /// Takes a chain off the board; how many stones it had.
+    /// Removes a chain; returns its number of stones.
     pub(super) fn remove(&mut self, stone: At) -> u16 {
         let colour = self.cell(stone);
         self.atari.take(usize::from(self.head(stone)));
@@ -510,7 +510,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         }
     }
 
-    /// Changes what is on a point, as its neighbours and the key know it.
+    /// Changes the content of a point, with the codes of its neighbours and the key.
     #[inline]
     fn change(&mut self, at: usize, from: u8, to: u8) {
         self.cells[at] = to;
@@ -518,7 +518,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         self.key ^= self.geometry.keys[at][usize::from(stone) - 1];
         let bits = u16::from(stone);
         let (low, high) = (at - self.width, at + self.width);
-        // A neighbour sees this point in the opposite direction.
+        // A neighbour has this point in the opposite direction.
         self.around[low] ^= bits << 6;
         self.around[at - 1] ^= bits << 4;
         self.around[at + 1] ^= bits << 2;
@@ -545,8 +545,8 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         self.slot[usize::from(last)] = slot;
     }
 
-    /// Whose each point of the board is, in the order of [`Geometry::points`], when the stones stay as they are: stones, and
-    /// regions that touch one colour only.
+    /// Owner of each point in the order of [`Geometry::points`], if all stones are alive: stones, and regions adjacent to
+    /// one colour only.
     pub(super) fn area(&self) -> Vec<u8> {
         let mut owner = [EMPTY; N];
         let mut seen = Points::<W>::NONE;
@@ -582,7 +582,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
     }
 }
 
-/// 1 for Black's, -1 for White's, 0 for nobody's.
+/// 1 for Black, -1 for White, 0 for nobody.
 pub(super) const fn margin(owner: u8) -> i32 {
     match owner {
         BLACK => 1,
@@ -597,7 +597,7 @@ mod tests {
     use crate::go::{GoMove, GoSetup, Scoring};
     use crate::{Action, Rng};
 
-    /// Plays at random by the rules on both boards and compares what they say all the way.
+    /// Plays random legal moves on both boards, and compares them.
     fn check<const N: usize, const W: usize>(size: u8, seed: u64, moves: u32) {
         let mut rng = Rng::new(seed);
         let setup = GoSetup { size, komi_half_points: 0, ..GoSetup::default() };
@@ -612,7 +612,7 @@ mod tests {
                 assert_eq!(stones.geometry.number(at), n, "{point}");
                 assert_eq!(go.at(point).map_or(EMPTY, colour), stones.cell(at), "{point} seed {seed}");
                 if stones.cell(at) == EMPTY {
-                    // The one thing that this board leaves to its caller is superko.
+                    // Only superko is left to the caller of this board.
                     let by_rules = legal.contains(&GoMove::Place(point));
                     let repeats = stones.is_legal(at, colour(side))
                         && go.was_there(stones.key_after(at, colour(side)), side.other());

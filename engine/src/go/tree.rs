@@ -1,26 +1,25 @@
-//! The tree of what has been tried.
+//! The search tree.
 
 use super::stones::At;
 
-/// A move that has been thought of at some node, and what came of it. All counts of wins are those of the side that makes
-/// the move.
+/// A node, which is a move with its statistics. Wins are from the point of view of the side that makes the move.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// Where its children begin in the tree.
+    /// Index of its first child.
     first: u32,
     children: u16,
     pub(super) at: At,
-    /// Whether the network has been asked about it.
+    /// Whether the network has been evaluated for it.
     pub(super) asked: bool,
-    /// Playouts through here, and wins among them.
+    /// Number of playouts through the node; below: wins among them.
     pub(super) visits: f32,
     pub(super) wins: f32,
-    /// Playouts through the parent in which the side made this move at any later time, and wins among them.
+    /// RAVE: number of playouts through the parent in which the side made this move later; below: wins among them.
     pub(super) later_visits: f32,
     pub(super) later_wins: f32,
     pub(super) prior_visits: f32,
     pub(super) prior_wins: f32,
-    /// How likely the move was thought before it was tried, among its siblings.
+    /// Prior probability among its siblings.
     pub(super) chance: f32,
 }
 
@@ -45,14 +44,14 @@ impl Node {
         self.children > 0
     }
 
-    /// Share of wins, priors included.
+    /// Winning share, including priors.
     pub(super) fn share(&self) -> f32 {
         (self.wins + self.prior_wins) / (self.visits + self.prior_visits).max(1.0)
     }
 
-    /// What the move is worth trying: its own playouts, and before there are many of them those in which it came later
-    /// (RAVE; the weight as in D. Silver, "Reinforcement Learning and Simulation-Based Search in Computer Go", 2009, with
-    /// `rave_equivalence` for the number of playouts at which both count alike).
+    /// Value for selection: the node's own playouts, combined with RAVE while there are few of them (weight as in D. Silver,
+    /// "Reinforcement Learning and Simulation-Based Search in Computer Go", 2009, where `rave_equivalence` is the number of
+    /// playouts at which both have equal weight).
     #[inline]
     pub(super) fn worth(&self, rave_equivalence: f32, critical: f32) -> f32 {
         let visits = self.visits + self.prior_visits;
@@ -68,10 +67,10 @@ impl Node {
     }
 }
 
-/// Nodes in one block of memory, the root first, children side by side and after their parents.
+/// Nodes in one array, root first, siblings adjacent and after their parent.
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    /// Nodes that there may be.
+    /// Maximum number of nodes.
     most: usize,
     age: u32,
 }
@@ -79,9 +78,9 @@ pub(super) struct Tree {
 pub(super) const ROOT: u32 = 0;
 
 impl Tree {
-    /// A tree that is a root, and never takes more than about this much memory.
+    /// A tree with only a root, limited to about this many bytes.
     pub(super) fn new(bytes: usize) -> Self {
-        // While old nodes are left behind, the kept ones, at most half, stand beside them.
+        // While pruning, the kept nodes (at most half) are stored beside the old ones.
         let most = (bytes / size_of::<Node>() * 2 / 3).max(1024);
         Self { nodes: vec![Node::new(0, 0.0, 0.0, 0.0)], most, age: 0 }
     }
@@ -104,7 +103,7 @@ impl Tree {
         self.nodes.len()
     }
 
-    /// Whether this many nodes more would be too many.
+    /// Whether this many more nodes exceed the limit.
     pub(super) const fn is_full(&self, more: usize) -> bool {
         self.nodes.len() + more > self.most
     }
@@ -133,7 +132,7 @@ impl Tree {
         &mut self.nodes[range.start as usize..range.end as usize]
     }
 
-    /// The child that was tried most, the first of those with as many.
+    /// The most visited child, the first of equal ones.
     pub(super) fn best_child(&self, node: u32) -> Option<u32> {
         let mut best: Option<u32> = None;
         for child in self.children_of(node) {
@@ -144,24 +143,23 @@ impl Tree {
         best
     }
 
-    /// How often nodes have got other places: what names one is good for one age.
+    /// Incremented whenever nodes move: an index is valid for one age.
     pub(super) const fn age(&self) -> u32 {
         self.age
     }
 
-    /// Makes this node the root and forgets all that is not below it, and of that what was tried least if it is too much.
+    /// Makes this node the root, and drops all nodes outside its subtree, and the least visited ones if it is too large.
     pub(super) fn reroot(&mut self, node: u32) {
         self.keep(node, &mut || false);
     }
 
-    /// Forgets what is below seldom tried nodes until half of the memory is free again. Leaves all as it is once `stop` says
-    /// so.
+    /// Drops the subtrees of rarely visited nodes until half of the memory is free. Changes nothing if `stop` returns true.
     pub(super) fn prune(&mut self, stop: &mut dyn FnMut() -> bool) {
         self.keep(ROOT, stop);
     }
 
-    /// Keeps what is below a node, and of that the children of nodes with many visits: so many that half of the memory is
-    /// enough, for the old nodes stand beside the new ones meanwhile.
+    /// Keeps the subtree of a node, limited to children of nodes with many visits, so that it takes at most half of the
+    /// memory: the old nodes exist until the copy is complete.
     fn keep(&mut self, root: u32, stop: &mut dyn FnMut() -> bool) {
         let Some((least, length)) = self.least_kept(root, stop) else { return };
         let mut kept = Vec::with_capacity(length);
@@ -187,11 +185,11 @@ impl Tree {
         self.age += 1;
     }
 
-    /// The least visits, a power of two or 0, with which the children kept below a node take half of the memory, and how many
-    /// nodes are kept then. `None` if it was stopped.
+    /// The minimum number of visits (a power of two, or 0) of nodes whose children are kept, such that they take half of the
+    /// memory; and the number of nodes kept. `None` if stopped.
     fn least_kept(&self, root: u32, stop: &mut dyn FnMut() -> bool) -> Option<(f32, usize)> {
-        // Children below nodes by the powers of two in their visits. Visits do not grow on the way down, so that who keeps a
-        // node has kept its parent.
+        // Histogram of children by the power of two of their parent's visits. Visits never increase downwards, so a kept
+        // node's parent is kept too.
         let mut by_visits = [0; 32];
         let mut open = vec![root];
         let mut looked = 0;
@@ -208,7 +206,7 @@ impl Tree {
         let mut length = 1;
         for rank in (0..32).rev() {
             if rank < 31 && length + by_visits[rank] > self.most / 2 {
-                // Visits of this rank at most, one less than a power of two.
+                // Upper bound of this bin, a power of two minus one.
                 return Some(((1_u32 << (rank + 1)) as f32 - 1.0, length));
             }
             length += by_visits[rank];
@@ -217,7 +215,7 @@ impl Tree {
     }
 }
 
-/// Nodes between two looks at whether to stop.
+/// Number of nodes between two calls of `stop`.
 const LOOK_EVERY: usize = 4096;
 
 #[cfg(test)]
@@ -282,7 +280,7 @@ mod tests {
         }
         let (before, age) = (tree.len(), tree.age());
         tree.reroot(below);
-        // The old nodes and the new ones together are never more than was asked for.
+        // The old and the new nodes together never exceed the limit.
         assert!((before + tree.nodes.capacity()) * size_of::<Node>() <= 1 << 16);
         assert_eq!(tree.children(ROOT).len(), 10);
         assert!(tree.len() > 10 && tree.age() > age);

@@ -1,30 +1,30 @@
-//! How long a search goes on.
+//! Time management of a search.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::Limits;
 
-/// How long to think within what the limits allow.
+/// When to stop before the limits are reached.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Patience {
-    /// Stops once no more playouts could change the choice.
+    /// Stop as soon as more playouts cannot change the choice.
     pub(super) early: bool,
-    /// Stops after this time unless the choice is in doubt; without it only the limits count.
+    /// Stop after this time unless the choice is in doubt; `None`: only the limits count.
     pub(super) usual: Option<Duration>,
 }
 
-/// What the moves at the root look like.
+/// Statistics of the root's moves.
 pub(super) struct Contest {
     /// Visits of the most visited move.
     pub(super) best: f32,
-    /// Visits of the one after it.
+    /// Visits of the second one.
     pub(super) second: f32,
-    /// Whether the most visited move wins the largest share too, among those with a tenth of its visits.
+    /// Whether the most visited move also has the highest winning share, among moves with at least a tenth of its visits.
     pub(super) agrees: bool,
 }
 
-/// Looks at the limits for one search.
+/// Checks the limits of one search.
 pub(super) struct Watch<'a> {
     limits: &'a Limits<'a>,
     patience: Patience,
@@ -33,23 +33,23 @@ pub(super) struct Watch<'a> {
     next_check: u64,
 }
 
-/// Playouts between two looks at whether the choice is decided.
+/// Number of playouts between two checks of whether the choice is decided.
 const CHECK_EVERY: u64 = 16;
 
 impl<'a> Watch<'a> {
-    /// For a search that begins now.
+    /// For a search that starts now.
     pub(super) fn new(limits: &'a Limits<'a>, patience: Patience) -> Self {
         Self { limits, patience, begin: (limits.elapsed)(), next_look: 64, next_check: CHECK_EVERY }
     }
 
-    /// Whether the limits are reached after so many playouts.
+    /// Whether a limit is reached after this number of playouts.
     pub(super) fn is_over(&self, playouts: u64) -> bool {
         self.limits.stop.load(Ordering::Relaxed)
             || self.limits.nodes.is_some_and(|nodes| playouts >= nodes)
             || self.limits.time.is_some_and(|time| (self.limits.elapsed)() >= time)
     }
 
-    /// Whether it is time to tell what was found. At first often, then every 512 playouts.
+    /// Whether to report: often at first, then every 512 playouts.
     pub(super) fn is_time_to_tell(&mut self, playouts: u64) -> bool {
         if playouts < self.next_look {
             return false;
@@ -58,7 +58,7 @@ impl<'a> Watch<'a> {
         true
     }
 
-    /// Whether patience ends after so many playouts. `contest` is asked now and then.
+    /// Whether patience ends after this number of playouts. `contest` is called occasionally.
     pub(super) fn is_enough(&mut self, playouts: u64, contest: impl FnOnce() -> Contest) -> bool {
         if playouts < self.next_check || (!self.patience.early && self.patience.usual.is_none()) {
             return false;
@@ -68,7 +68,7 @@ impl<'a> Watch<'a> {
         let spent = now.saturating_sub(self.begin).as_secs_f64();
         let Contest { best, second, agrees } = contest();
         if let Some(usual) = self.patience.usual {
-            /// A second move with more than this part of the best one's visits may still become the best.
+            /// A second move with more than this fraction of the best one's visits may still become the best.
             const DOUBT: f32 = 0.7;
             if !agrees || second > DOUBT * best {
                 return false;
@@ -84,7 +84,7 @@ impl<'a> Watch<'a> {
             (Some(nodes), _) => nodes.saturating_sub(playouts) as f64,
             (None, Some(time)) => {
                 let time = self.patience.usual.unwrap_or(time);
-                // At first the rate is a guess.
+                // At first the rate of playouts is uncertain.
                 if spent * 10.0 < time.as_secs_f64() {
                     return false;
                 }
@@ -92,7 +92,7 @@ impl<'a> Watch<'a> {
             }
             (None, None) => return false,
         };
-        // The best stays the best if all that is left goes to the second.
+        // The best move stays the best even if the second gets all remaining playouts.
         f64::from(best - second) > left
     }
 }
@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// After how many playouts, each of a millisecond, patience ends; at most a second.
+    /// Number of playouts, of a millisecond each, after which patience ends; at most a second.
     fn ends(patience: Patience, contest: impl Fn(u64) -> Contest) -> u64 {
         let (stop, now) = (AtomicBool::new(false), Mutex::new(Duration::ZERO));
         let elapsed = || *now.lock().expect("nobody panics with it");

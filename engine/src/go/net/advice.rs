@@ -1,14 +1,14 @@
-//! Playouts lead the search, and the network is asked now and then: about nodes that have been visited often. How likely it thinks
-//! their moves counts like playouts won beforehand.
+//! Network advice for a search led by playouts: the network is evaluated for frequently visited nodes, and its policy is
+//! added to the priors of their children as virtual wins.
 
 use super::super::search::{Player, Search, Terms};
 use super::super::stones::{At, PASS, Stones};
 use super::guide::ask;
 use super::network::{Network, Output};
 
-/// A node on the way down that the network is asked about.
+/// A node on the path that the network is evaluated for.
 pub(in super::super) struct Question<const N: usize, const W: usize> {
-    /// Its place in the path.
+    /// Its index in the path.
     pub(in super::super) depth: usize,
     pub(in super::super) stones: Stones<N, W>,
     pub(in super::super) turn: u8,
@@ -16,18 +16,18 @@ pub(in super::super) struct Question<const N: usize, const W: usize> {
     pub(in super::super) passes: u8,
 }
 
-/// Sizes of the board on which it gives advice: of 19 x 19 it has learnt next to nothing, and its advice harms (EXPERIMENTS.md).
+/// Board sizes with advice: the network has hardly been trained on 19 x 19, where its advice is harmful (EXPERIMENTS.md).
 const SIZES: std::ops::RangeInclusive<u8> = 10..=13;
 
 impl<const N: usize, const W: usize> Search<N, W> {
-    /// Whether the network gives advice in this search.
+    /// Whether this search uses advice.
     pub(in super::super) fn has_advice(&self) -> bool {
         let size = self.stones().geometry.size;
         let wanted = self.options.network == 1 && self.options.advice > 0.0;
         wanted && SIZES.contains(&size) && Network::shared().is_some()
     }
 
-    /// Tells a node's children what the network thinks of them.
+    /// Adds the network's policy to the priors of a node's children.
     pub(in super::super) fn take_advice(&mut self, node: u32, output: &Output) {
         let geometry = self.stones().geometry;
         let logit =
@@ -46,7 +46,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
 }
 
 impl<const N: usize, const W: usize> Player<N, W> {
-    /// Asks the network what is to be asked.
+    /// Evaluates the network for pending nodes.
     pub(in super::super) fn ask_advice(&mut self, terms: Terms, evened: i32) {
         let Some(question) = &self.question else { return };
         let Some(network) = Network::shared() else { return };
@@ -68,7 +68,7 @@ mod tests {
     use crate::go::{Go, GoSetup};
     use crate::{Game as _, Limits};
 
-    /// A search on an empty board after 200 playouts.
+    /// A search of an empty board after 200 playouts.
     fn searched(size: u8, network: u32) -> Search<256, 4> {
         let go = Go::new(&GoSetup { size, ..GoSetup::default() }).expect("the setup is valid");
         let options = Options { network, advice: 20.0, ..Options::default() };
@@ -86,7 +86,7 @@ mod tests {
         let search = searched(13, 1);
         assert!(search.tree.get(ROOT).asked);
         for child in search.tree.children(ROOT) {
-            // One who has just become as often visited is asked about the next time.
+            // A node that has just reached the threshold is evaluated the next time.
             assert!(!child.asked || child.visits >= 20.0);
             assert!(child.asked || child.visits <= 20.0 || !child.has_children());
         }
@@ -105,7 +105,7 @@ mod tests {
             let before = before.expect("the moves are the same");
             let more = child.prior_wins - before.prior_wins;
             let expected = with.options.advised * child.chance.sqrt();
-            // What breaks ties differs.
+            // The noise that breaks ties differs.
             assert!((more - expected).abs() < 0.2, "{more} for {expected}");
             seen += usize::from(expected > 5.0);
         }

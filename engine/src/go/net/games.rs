@@ -1,40 +1,39 @@
-//! Games of the network against itself, many at once, to learn from.
+//! Self-play training games of the network, many in parallel.
 //!
-//! Whoever runs the network (`engine/training/go`) is asked about many positions at a time. For each move some thirty
-//! positions are looked at as in I. Danihelka et al., "Policy improvement by planning with Gumbel" (2022): the candidates
-//! are drawn without replacement by how likely the network thinks them, halved again and again by what comes of them, and the
-//! aim to learn is the network's own output moved by what was found.
+//! The training program (`engine/training/go`) evaluates positions in batches. The search of each move evaluates some thirty
+//! positions as in I. Danihelka et al., "Policy improvement by planning with Gumbel" (2022): candidates are sampled without
+//! replacement by the policy (Gumbel top-k), reduced by sequential halving, and the training target is the improved policy.
 
 use super::super::stones::{At, BLACK, EMPTY, PASS, Stones, margin, other};
 use super::planes::{GlobalInputs, InputPlanes, facts};
 use crate::Rng;
 
-/// How games are played.
+/// Parameters of the games.
 #[derive(Clone, Copy, Debug)]
 pub struct NetGamesSetup {
-    /// Points on a side.
+    /// Board size, in points on a side.
     pub size: u8,
-    /// Games at the same time.
+    /// Number of parallel games.
     pub games: usize,
-    /// Positions looked at for a move.
+    /// Evaluations per move.
     pub looks: u32,
-    /// Moves among which they are shared out at first.
+    /// Number of candidates at the root.
     pub candidates: usize,
-    /// Draws all that is drawn.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
 impl NetGamesSetup {
-    /// How often each of so many candidates is looked at before half of them are given up.
+    /// Visits of each of `open` candidates before the next halving.
     fn each(&self, open: usize) -> u32 {
         let halvings = (self.candidates.max(2) as u32).ilog2();
         (self.looks / (halvings * open as u32)).max(1)
     }
 }
 
-/// How much visits count beside opinions, as in the paper.
+/// The paper's c_visit.
 const VISITS_BASE: f32 = 50.0;
-/// How much a difference in chances counts: less than the 1 of the paper, since at first they mean little.
+/// The paper's c_scale: less than its 1, because early values are unreliable.
 const SCALE: f32 = 0.6;
 
 struct Edge {
@@ -42,7 +41,7 @@ struct Edge {
     logit: f32,
     chance: f32,
     visits: u32,
-    /// Sum of chances to win for the side to move.
+    /// Sum of winning chances for the side to move.
     wins: f32,
     child: u32,
 }
@@ -50,28 +49,28 @@ struct Edge {
 struct Node {
     first: u32,
     count: u32,
-    /// Chance of the side to move, by the network.
+    /// Winning chance of the side to move, by the network.
     value: f32,
 }
 
-/// A position to learn from.
+/// A training position.
 struct Sample {
     facts: Vec<InputPlanes>,
     whole: GlobalInputs,
     turn: u8,
-    /// Aim for each point and the pass.
+    /// Policy target for each point and the pass.
     policy: Vec<u16>,
-    /// Chance of the side to move, by what was looked at.
+    /// Winning chance of the side to move, by the search.
     value: f32,
 }
 
-/// Where a game stands, or a look ahead.
+/// The position of a game or of a search.
 #[derive(Clone)]
 struct Place<const N: usize, const W: usize> {
     stones: Stones<N, W>,
     turn: u8,
     trail: [At; 2],
-    /// In a row.
+    /// Number of successive passes.
     passes: u8,
 }
 
@@ -88,7 +87,7 @@ impl<const N: usize, const W: usize> Place<N, W> {
         self.trail = [at, self.trail[0]];
     }
 
-    /// `bonus` is what White gets, in half points.
+    /// `bonus` is White's compensation, in half points.
     fn whole(&self, bonus: i32) -> GlobalInputs {
         let komi = bonus as f32 / 2.0;
         GlobalInputs { komi: if self.turn == BLACK { -komi } else { komi }, passed: self.passes > 0 }
@@ -99,28 +98,28 @@ struct Table<const N: usize, const W: usize> {
     rng: Rng,
     root: Place<N, W>,
     ply: u32,
-    /// Moves that are drawn by the network's output and not searched.
+    /// Number of opening moves sampled from the policy without search.
     drawn: u32,
-    /// What White gets, in half points.
+    /// White's compensation, in half points.
     bonus: i32,
     past: Vec<u64>,
     nodes: Vec<Node>,
     edges: Vec<Edge>,
     /// Gumbel noise of the root's edges.
     noise: Vec<f32>,
-    /// The root's edges that are still in question.
+    /// The root's edges that are left after halving.
     open: Vec<usize>,
-    /// How often each of them is to be looked at before the better half remains.
+    /// Visits of each of them before the next halving.
     goal: u32,
     looks: u32,
-    /// The path to the position that is asked about, as edges; and that position.
+    /// The path to the position under evaluation, as edges; below: that position.
     path: Vec<u32>,
     leaf: Place<N, W>,
     root_facts: Vec<InputPlanes>,
     samples: Vec<Sample>,
 }
 
-/// Games on boards of one size.
+/// The games on boards of one size.
 pub struct NetGames<const N: usize, const W: usize> {
     setup: NetGamesSetup,
     tables: Vec<Table<N, W>>,
@@ -129,8 +128,8 @@ pub struct NetGames<const N: usize, const W: usize> {
     room: Vec<InputPlanes>,
 }
 
-/// What is learnt from is written so: for each position its facts, two numbers about the whole, the aim for each point and the
-/// pass (of 65,535), the owners at the end (1 the side to move's, -1), the result and the chance that was found.
+/// Format of training positions: for each position the input planes, two global inputs, the policy target for each point and
+/// the pass (of 65,535), the final ownership (1 for the side to move, -1), the result, and the search's winning chance.
 fn write(sample: &Sample, owners: &[u8], winner: u8, out: &mut Vec<u8>) {
     for fact in &sample.facts {
         out.extend(fact.to_le_bytes());
@@ -150,14 +149,14 @@ fn write(sample: &Sample, owners: &[u8], winner: u8, out: &mut Vec<u8>) {
 }
 
 impl<const N: usize, const W: usize> NetGames<N, W> {
-    /// Games that are about to begin.
+    /// Games at their start.
     pub fn new(setup: NetGamesSetup) -> Self {
         let mut rng = Rng::new(setup.seed);
         let tables = (0..setup.games).map(|_| Table::new(setup.size, rng.next_u64())).collect();
         Self { setup, tables, finished: Vec::new(), count: 0, room: Vec::new() }
     }
 
-    /// What is asked: for each game the facts of one position, then for each the two numbers.
+    /// Writes the positions to evaluate: input planes of one position per game, then two global inputs per game.
     pub fn ask(&mut self, out: &mut Vec<u8>) {
         let mut numbers = Vec::with_capacity(self.tables.len() * 8);
         for table in &mut self.tables {
@@ -175,7 +174,8 @@ impl<const N: usize, const W: usize> NetGames<N, W> {
         out.extend(numbers);
     }
 
-    /// Takes the answers: for each game a logit for each point and the pass, then the odds of the side to move as a logit.
+    /// Reads the evaluations: per game a logit for each point and the pass, then the winning chance of the side to move as a
+    /// logit.
     pub fn answer(&mut self, numbers: &[f32]) {
         let each = numbers.len() / self.tables.len();
         for (table, numbers) in self.tables.iter_mut().zip(numbers.chunks_exact(each)) {
@@ -194,7 +194,7 @@ impl<const N: usize, const W: usize> NetGames<N, W> {
         }
     }
 
-    /// Positions of finished games that have not been taken yet, with how many they are.
+    /// Takes the positions of finished games, with their number.
     pub fn take_finished(&mut self) -> (u32, Vec<u8>) {
         (std::mem::take(&mut self.count), std::mem::take(&mut self.finished))
     }
@@ -206,7 +206,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         let stones = Stones::new(size);
         let past = vec![stones.key];
         let root = Place { stones, turn: BLACK, trail: [PASS; 2], passes: 0 };
-        // Mostly what is played for; else anything, so that the network learns what komi means.
+        // Mostly standard komi, otherwise random komi, so that the network learns its effect.
         let bonus = if rng.below(10) < 7 { 15 } else { 2 * rng.below(25) as i32 - 9 };
         let drawn = if rng.below(2) == 0 { rng.below(10) } else { 0 };
         Self {
@@ -237,7 +237,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         self.root.passes == 2 || self.ply > 2 * self.area()
     }
 
-    /// The network's answer about the leaf. Goes on until there is another leaf to ask about, or the game is over.
+    /// Handles the evaluation of the leaf. Continues until another leaf needs an evaluation, or the game is over.
     fn take(&mut self, logits: &[f32], value: f32, setup: &NetGamesSetup) {
         self.grow(logits, value);
         self.back_up(value);
@@ -247,7 +247,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         loop {
             if self.drawn > self.ply || self.looks >= setup.looks || self.nodes[0].count == 1 {
                 self.decide();
-                // The next root is asked about first.
+                // The next root is evaluated first.
                 self.nodes.clear();
                 self.edges.clear();
                 self.path.clear();
@@ -262,7 +262,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         }
     }
 
-    /// Makes the leaf a node.
+    /// Expands the leaf.
     fn grow(&mut self, logits: &[f32], value: f32) {
         let first = self.edges.len() as u32;
         let turn = self.leaf.turn;
@@ -272,7 +272,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         let mut most = f32::NEG_INFINITY;
         for (n, &at) in leaf.geometry.points.iter().enumerate() {
             if leaf.cell(at) == EMPTY && leaf.is_legal(at, turn) && !leaf.is_eye(at, turn) {
-                // Only what takes stones can repeat a position. The way down the tree is too short to matter.
+                // Only captures can repeat a position. Repetitions within the short path are ignored.
                 let takes = leaf.four(at).into_iter().any(|neighbour| {
                     leaf.cell(neighbour as At) == other(turn) && leaf.count(neighbour as At) == 1
                 });
@@ -313,7 +313,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         }
     }
 
-    /// Tells the path what its end is worth for the side to move there.
+    /// Backpropagates the value of the leaf for its side to move.
     fn back_up(&mut self, value: f32) {
         let mut value = value;
         for &edge in self.path.iter().rev() {
@@ -324,7 +324,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         }
     }
 
-    /// Draws the noise of a new root and its candidates.
+    /// Samples noise and candidates of a new root.
     fn begin(&mut self, setup: &NetGamesSetup) {
         self.looks = 0;
         let count = self.nodes[0].count as usize;
@@ -340,7 +340,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         self.goal = setup.each(self.open.len());
     }
 
-    /// What is thought of each edge of a node after what was looked at, as logits.
+    /// The improved policy of a node as logits.
     fn improved(&self, node: usize, into: &mut Vec<f32>) {
         let Node { first, count, value, .. } = self.nodes[node];
         let edges = &self.edges[first as usize..(first + count) as usize];
@@ -364,7 +364,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         }));
     }
 
-    /// Goes down to the next leaf; the value for its side to move if the game is over there.
+    /// Descends to the next leaf; returns the value for its side to move if the game is over there.
     fn descend(&mut self, setup: &NetGamesSetup) -> Option<f32> {
         let mut room = Vec::new();
         self.path.clear();
@@ -399,7 +399,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         }
     }
 
-    /// The root's edge to look at next: each that is in question as often as the others, then the better half remains.
+    /// The root's edge to visit next: remaining candidates equally often, with sequential halving.
     fn candidate(&mut self, setup: &NetGamesSetup) -> usize {
         let least = self.open.iter().map(|&n| self.edges[n].visits).min().unwrap_or(0);
         if least >= self.goal && self.open.len() > 2 {
@@ -414,7 +414,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         open.min_by_key(|&n| self.edges[n].visits).expect("some are always in question")
     }
 
-    /// Plays a move, and keeps what is to be learnt.
+    /// Plays a move, and stores the training position.
     fn decide(&mut self) {
         let searched = self.drawn <= self.ply && self.nodes[0].count > 1;
         let mut opinions = Vec::new();
@@ -425,7 +425,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
             let open = self.open.iter().copied().filter(|&n| self.edges[n].visits == most);
             open.max_by(|&a, &b| want(a).total_cmp(&want(b))).unwrap_or(0)
         } else {
-            // Drawn by the network's output.
+            // Sampled from the policy.
             let want = |n: usize| self.edges[n].logit + self.noise[n];
             (0..opinions.len()).max_by(|&a, &b| want(a).total_cmp(&want(b))).unwrap_or(0)
         };
@@ -475,10 +475,10 @@ fn softmax(numbers: &mut [f32]) {
 mod tests {
     use super::*;
 
-    /// Bytes of a position on 5x5 that [`write`] makes: facts, aims, two numbers, result, chance, owners.
+    /// Bytes of a position on 5x5 as [`write`] writes it: planes, policy, global inputs, result, chance, ownership.
     const EACH: usize = 25 * 2 + 26 * 2 + 8 + 4 + 4 + 25;
 
-    /// Plays with a network that likes the middle of its list of points, until so many positions are finished.
+    /// Plays with a fake network that prefers the middle of the list of points, until this many positions are finished.
     fn played(seed: u64, positions: u32) -> Vec<u8> {
         let setup = NetGamesSetup { size: 5, games: 3, looks: 8, candidates: 4, seed };
         let mut games = NetGames::<128, 2>::new(setup);
@@ -508,7 +508,7 @@ mod tests {
             let aims: Vec<u32> = (0..26).map(|n| u32::from(word(50 + 2 * n))).collect();
             assert!((65_500..=65_535).contains(&aims.iter().sum::<u32>()), "{aims:?}");
             for (n, &aim) in aims[..25].iter().enumerate() {
-                // A stone stands there, or none may be put: bits 0, 1 and 5.
+                // Occupied or forbidden points (bits 0, 1 and 5) have no policy target.
                 assert!(aim == 0 || word(2 * n) & 0b10_0011 == 0, "{n} of {aims:?}");
             }
             let (result, chance) = (float(110), float(114));

@@ -1,8 +1,8 @@
-//! The search led by the network.
+//! Search led by the network (PUCT).
 //!
-//! A leaf grows when it is first reached: each move is as likely as the network says, and the network's chance stands beside
-//! the playout's result. Which child is tried is decided as in D. Silver et al., "Mastering the game of Go without human
-//! knowledge" (2017): by its results and by how likely it was thought, less and less the more it has been tried.
+//! A leaf is expanded at its first visit with the network's policy as priors; its value combines the network's winning
+//! chance with the result of a playout. Children are selected by PUCT as in D. Silver et al., "Mastering the game of Go
+//! without human knowledge" (2017).
 
 use super::super::Go;
 use super::super::prior::Prior;
@@ -13,29 +13,29 @@ use super::network::{Network, Scratch};
 use super::planes::{GlobalInputs, InputPlanes, facts};
 use crate::Game as _;
 
-/// A network and how far it is followed.
+/// The network with its weight in the search.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Guide {
     network: &'static Network,
-    /// How much its chance counts beside a playout's result, 0 to 1.
+    /// Weight of the network's value against a playout's result, 0 to 1.
     pub(in super::super) trust: f32,
     explore: f32,
     first_play_urgency: f32,
-    /// Half points that White is given to even out a handicap.
+    /// Handicap bonus of White, in half points.
     evened: i32,
 }
 
 impl Guide {
-    /// Sizes of the board on which it leads: on larger ones what it has learnt so far is not worth the playouts that asking about
-    /// every leaf costs, and it only gives advice (EXPERIMENTS.md).
+    /// Board sizes where the network leads: on larger ones its quality does not justify the cost of evaluating every leaf,
+    /// and it only gives advice (EXPERIMENTS.md).
     pub(in crate::go) const SIZES: std::ops::RangeInclusive<u8> = 7..=9;
 
-    /// The child most worth trying.
+    /// The child with the highest PUCT value.
     pub(in super::super) fn select(&self, tree: &Tree, node: u32) -> u32 {
         let range = tree.children_of(node);
         let children = tree.children(node);
         let here = tree.get(node);
-        // The side to move wins where the one that moved here does not.
+        // The winning share of the side to move is the complement of the mover's.
         let share = if here.visits > 0.0 { 1.0 - here.wins / here.visits } else { 0.5 };
         let tried: f32 = children.iter().filter(|child| child.visits > 0.0).map(|child| child.chance).sum();
         let unseen = share - self.first_play_urgency * tried.sqrt();
@@ -53,7 +53,7 @@ impl Guide {
 }
 
 impl<const N: usize, const W: usize> Search<N, W> {
-    /// What leads this search, if there is anything.
+    /// The guide of this search, if there is one.
     pub(in super::super) fn guide(&self) -> Option<Guide> {
         let options = &self.options;
         if options.network == 0 || !Guide::SIZES.contains(&self.stones().geometry.size) {
@@ -68,8 +68,8 @@ impl<const N: usize, const W: usize> Search<N, W> {
         })
     }
 
-    /// Whose each point will be by the network, in the order of the geometry's points, from Black's 1 to White's -1. `None` if
-    /// none leads this search.
+    /// Ownership by the network, in the order of the geometry's points, from Black's 1 to White's -1. `None` if no network
+    /// leads this search.
     pub(in super::super) fn foresee(&mut self, go: &Go) -> Option<Vec<f32>> {
         let guide = self.guide()?;
         let terms = self.terms;
@@ -83,7 +83,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         Some(player.scratch.output.owners.iter().map(|owner| sign * owner).collect())
     }
 
-    /// Gives the leaf that a player has asked the network about its children.
+    /// Expands the leaf that a player has evaluated.
     pub(in super::super) fn grow(&mut self, go: &Go, player: &mut Player<N, W>) {
         let Some(&leaf) = player.path.last() else { return };
         if self.tree.get(leaf).has_children() || self.tree.is_full(N) {
@@ -103,7 +103,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
     }
 }
 
-/// Asks the network about a position.
+/// Evaluates a position.
 pub(super) fn ask<const N: usize, const W: usize>(
     network: &Network,
     (stones, turn, trail, passes): (&Stones<N, W>, u8, [At; 2], u8),
@@ -112,14 +112,14 @@ pub(super) fn ask<const N: usize, const W: usize>(
     scratch: &mut Scratch,
 ) {
     facts(stones, turn, trail, room);
-    // Points that White gets.
+    // White's compensation in points.
     let komi = (terms.bonus + evened) as f32 / 2.0 + terms.shift(stones) as f32;
     let whole = GlobalInputs { komi: if turn == BLACK { -komi } else { komi }, passed: passes > 0 };
     network.think(stones.geometry.size, room, whole, scratch);
 }
 
 impl<const N: usize, const W: usize> Player<N, W> {
-    /// Asks the network about the leaf: its chance, and its moves into `list`.
+    /// Evaluates the leaf: stores its value, and its moves in `list`.
     pub(in super::super) fn think(&mut self, terms: Terms, guide: Guide) {
         let Self { stones, turn, trail, scratch, list, .. } = self;
         let black = *turn == BLACK;
@@ -132,7 +132,7 @@ impl<const N: usize, const W: usize> Player<N, W> {
         );
         let output = &scratch.output;
         list.clear();
-        // The playout goes on with these stones, so that what is needed of them afterwards is kept.
+        // The playout continues with these stones, so the needed keys are stored before.
         self.boards.clear();
         self.leaf_turn = *turn;
         let prior = |at, logit| Prior { at, visits: 0.0, wins: 0.0, chance: logit };
@@ -142,7 +142,7 @@ impl<const N: usize, const W: usize> Player<N, W> {
                 self.boards.push(stones.key_after(at, *turn));
             }
         }
-        // With few moves left, or after a pass, passing may be the best.
+        // With few legal moves, or after a pass, a pass is a candidate.
         if list.len() * 4 < stones.geometry.points.len() * 3 || self.passes > 0 || list.is_empty() {
             list.push(prior(PASS, output.moves[stones.geometry.points.len()]));
             self.boards.push(stones.key);

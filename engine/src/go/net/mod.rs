@@ -1,5 +1,5 @@
-//! A network that sees the whole board: what it is shown (`planes`), what it computes (`network`), how the search follows it
-//! (`guide` where it leads, `advice` where playouts do), and the games by which it was taught (`games`; the rest of that is in
+//! A convolutional policy and value network: its inputs (`planes`), inference (`network`), its use in the search (`guide`
+//! where it leads, `advice` where playouts do), and self-play for training (`games`; the rest of the training is in
 //! `engine/training/go`).
 
 mod advice;

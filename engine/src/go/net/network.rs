@@ -1,11 +1,11 @@
 //! The network: weights from a file, and inference.
 //!
-//! A residual trunk of 3 x 3 convolutions with `CHANNELS` channels, two to a block; every second block has global pooling. Three
-//! heads: policy, value and ownership. `engine/training/go/network.py` has the same in the words of the program
-//! that teaches it, and writes the file.
+//! A residual tower of 3 x 3 convolutions with `CHANNELS` channels, two per block; every second block has global pooling.
+//! Three heads: policy, value and ownership. `engine/training/go/network.py` defines the same network for training, and
+//! writes the file.
 //!
-//! The board lies in rows of `size + 1` points, the last of them beyond the edge and always 0, with a row of such points at
-//! either end, so that the nine neighbours of a point are at fixed distances and nothing asks where the edge is.
+//! The board is stored in rows of `size + 1` points, where the last one is padding and always 0, with a padding row at
+//! either end, so that the nine neighbours of a point are at fixed offsets and no edge checks are needed.
 
 use std::sync::OnceLock;
 
@@ -19,23 +19,22 @@ const HIDDEN: usize = 48;
 const POLICY: usize = 24;
 /// Global inputs.
 const WHOLE: usize = 2;
-/// Sizes of the board are told to the network as (size - 13) / 6.
+/// The board size is an input as (size - 13) / 6.
 const PLAIN_SIZE: f32 = 13.0;
 
-/// Points that are computed at the same time. All rows together are padded to a multiple of it.
+/// Points computed in one block. The total number of rows is padded to a multiple.
 const TOGETHER: usize = 6;
-/// Numbers of each of those points: they stay in registers, `TOGETHER` times as many.
+/// Channels per block: `TOGETHER` times as many accumulators stay in registers.
 const LANES: usize = 16;
 
-/// Weights of a convolution: for each block of `LANES` numbers that come out, for each of nine neighbours, for each number
-/// that goes in.
+/// Weights of a convolution, ordered by block of `LANES` output channels, by neighbour (nine), by input channel.
 struct Convolution {
     inputs: usize,
     weights: Vec<[f32; LANES]>,
     bias: Vec<f32>,
 }
 
-/// Weights of a layer, for each number that goes in all those that come out.
+/// Weights of a fully connected layer: for each input all outputs.
 struct Layer {
     outputs: usize,
     weights: Vec<f32>,
@@ -48,7 +47,7 @@ struct Block {
     two: Convolution,
 }
 
-/// A network that has been read.
+/// A loaded network.
 pub(in super::super) struct Network {
     first: Convolution,
     whole: Layer,
@@ -65,11 +64,11 @@ pub(in super::super) struct Network {
 /// Policy, value and ownership of a position, for the side to move.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Output {
-    /// For each point, then the pass: how likely the move is, as a logit.
+    /// Policy as logits, for each point and then the pass.
     pub(in super::super) moves: Vec<f32>,
-    /// Chance to win, 0 to 1.
+    /// Winning chance, 0 to 1.
     pub(in super::super) chance: f32,
-    /// Whose each point will be: 1 the side to move's, -1 the enemy's.
+    /// Ownership of each point: 1 for the side to move, -1 for the enemy.
     pub(in super::super) owners: Vec<f32>,
 }
 
@@ -88,7 +87,7 @@ pub(in super::super) struct Scratch {
     pub(in super::super) output: Output,
 }
 
-/// What a file may be wrong in.
+/// Why a file is invalid.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(in super::super) enum NetworkError {
     #[error("this is no network of Go")]
@@ -99,7 +98,7 @@ pub(in super::super) enum NetworkError {
     Length(usize, usize),
 }
 
-/// Takes tensors one after the other from the bytes of 16-bit floats.
+/// Reads tensors of 16-bit floats.
 struct Reader<'a>(&'a [[u8; 2]]);
 
 impl Reader<'_> {
@@ -136,7 +135,7 @@ impl Reader<'_> {
     }
 }
 
-/// A 16-bit float (IEEE 754 binary16), but for infinities, which no weight is.
+/// Converts a 16-bit float (IEEE 754 binary16), without infinities, which weights never are.
 fn half(bits: u16) -> f32 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f32::from(bits & 1023));
@@ -147,13 +146,13 @@ fn half(bits: u16) -> f32 {
 }
 
 impl Network {
-    /// The one that comes with the program.
+    /// The built-in network.
     pub(in super::super) fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Network>> = OnceLock::new();
         SHARED.get_or_init(|| Self::read(include_bytes!("network.bin")).ok()).as_ref()
     }
 
-    /// Reads what `network.py` has written.
+    /// Parses the output of `network.py`.
     pub(in super::super) fn read(bytes: &[u8]) -> Result<Self, NetworkError> {
         let (head, body) = bytes.split_at_checked(12).ok_or(NetworkError::Kind)?;
         if &head[..4] != b"QGN1" {
@@ -207,7 +206,8 @@ impl Network {
         })
     }
 
-    /// What it thinks, into `scratch.output`. The facts are of a board of this size, in the order of its points.
+    /// Evaluates a position into `scratch.output`. The input planes are for a board of this size, in the order of its
+    /// points.
     pub(in super::super) fn think(
         &self,
         size: u8,
@@ -274,16 +274,16 @@ impl Layer {
     }
 }
 
-/// How a board of one size lies in memory.
+/// Memory layout of a board of one size.
 #[derive(Clone, Copy)]
 struct Field {
     size: usize,
     width: usize,
-    /// Where the board begins: what is before it is 0.
+    /// Index of the first point; padding of zeros is before it.
     begin: usize,
-    /// Groups of [`TOGETHER`] points from there on.
+    /// Number of blocks of [`TOGETHER`] points from there on.
     groups: usize,
-    /// Points in all.
+    /// Number of points including padding.
     length: usize,
 }
 
@@ -313,11 +313,11 @@ impl Field {
         }
     }
 
-    /// The convolution at every point, and nothing of use between the rows.
+    /// Computes the convolution at every point; values in the padding are invalid.
     fn convolve(self, convolution: &Convolution, input: &[f32], output: &mut [f32]) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has been asked; the function is safe Rust, only compiled for more registers.
+            // SAFETY: the processor supports the feature; the function is safe code compiled for it.
             #[expect(unsafe_code, reason = "4.8 times the speed; see EXPERIMENTS.md")]
             return unsafe { self.convolve_by_512(convolution, input, output) };
         } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
@@ -325,7 +325,7 @@ impl Field {
             #[expect(unsafe_code, reason = "4.1 times the speed; see EXPERIMENTS.md")]
             return unsafe { self.convolve_by_256(convolution, input, output) };
         }
-        // Every 64-bit Arm multiplies and adds at once; plain x86-64 would call a function for it.
+        // Every 64-bit Arm has a fused multiply-add instruction; baseline x86-64 would call a function for it.
         self.convolve_by::<{ cfg!(target_arch = "aarch64") }>(convolution, input, output);
     }
 
@@ -341,8 +341,8 @@ impl Field {
         self.convolve_by::<true>(convolution, input, output);
     }
 
-    /// Written so that the compiler keeps the sums in registers: every length is known, and rows are picked beforehand.
-    /// With iterators they go through memory, at a twelfth of the speed.
+    /// Written so that the compiler keeps the sums in registers: all lengths are constants, and rows are selected
+    /// beforehand. With iterators the sums are in memory, at a twelfth of the speed.
     #[expect(clippy::inline_always, reason = "compiled anew for each kind of processor")]
     #[inline(always)]
     fn convolve_by<const FUSED: bool>(self, convolution: &Convolution, input: &[f32], output: &mut [f32]) {
@@ -380,7 +380,7 @@ impl Field {
         }
     }
 
-    /// Adds what goes past and what holds for the whole board, cuts at 0, and clears what is beyond the edge.
+    /// Adds the residual input and the per-channel bias of the global pooling, applies ReLU, and clears the padding.
     fn finish(self, numbers: &mut [f32], past: Option<&[f32]>, told: Option<&[f32]>) {
         numbers[..self.begin * CHANNELS].fill(0.0);
         let end = self.begin + self.size * self.width;
@@ -412,7 +412,7 @@ impl Field {
         }
     }
 
-    /// Adds the same to every point of the board.
+    /// Adds a per-channel value to every point of the board.
     fn add(self, numbers: &mut [f32], told: &[f32]) {
         for at in self.points() {
             for (number, told) in numbers[at * CHANNELS..(at + 1) * CHANNELS].iter_mut().zip(told) {
@@ -421,7 +421,7 @@ impl Field {
         }
     }
 
-    /// The means over the board, the same told by how large the board is, and the maxima.
+    /// Global pooling: means, means scaled by board size, and maxima.
     fn pool(self, numbers: &[f32], pooled: &mut Vec<f32>) {
         let (mut sums, mut most) = ([0.0_f32; CHANNELS], [f32::NEG_INFINITY; CHANNELS]);
         for at in self.points() {
@@ -453,7 +453,7 @@ mod tests {
         Network::shared().expect("the network that comes with the program can be read")
     }
 
-    /// A convolution as it is defined, on a board that lies in rows of `size`.
+    /// A reference implementation of the convolution on a board in rows of `size`.
     fn by_definition(convolution: &Convolution, size: usize, input: &[f32]) -> Vec<f32> {
         let inputs = convolution.inputs;
         let mut output = Vec::new();

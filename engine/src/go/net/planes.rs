@@ -2,40 +2,40 @@
 
 use super::super::stones::{At, EMPTY, Stones};
 
-/// The binary input planes at one point, one bit each; see the constants.
+/// The binary input planes of a point, one bit each; see the constants.
 pub(in super::super) type InputPlanes = u16;
 
-/// How many facts there are.
+/// Number of planes.
 pub(super) const FACTS: usize = 9;
 
 const OWN: InputPlanes = 1;
 const ENEMY: InputPlanes = 1 << 1;
-/// A stone whose chain has one, two or three liberties.
+/// A stone of a chain with one, two or three liberties.
 const LIBERTIES: [InputPlanes; 3] = [1 << 2, 1 << 3, 1 << 4];
-/// An empty point where the side to move may not play, but for superko.
+/// An empty point that is illegal for the side to move, ignoring superko.
 const FORBIDDEN: InputPlanes = 1 << 5;
-/// The last move and the one before it.
+/// The last move, and the one before it.
 const TRAIL: [InputPlanes; 2] = [1 << 6, 1 << 7];
-/// Every point of the board: what is beyond the edge has no facts at all.
+/// Every point of the board; padding has no planes.
 const BOARD: InputPlanes = 1 << 8;
 
-/// Inputs that hold for the whole board.
+/// Inputs for the whole board.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in super::super) struct GlobalInputs {
-    /// Points that the side to move gets beside what is on the board; less than 0 where the enemy does.
+    /// Compensation of the side to move in points; negative if it is the enemy's.
     pub(in super::super) komi: f32,
     /// Whether the enemy has just passed.
     pub(in super::super) passed: bool,
 }
 
 impl GlobalInputs {
-    /// As numbers of about 1 at most.
+    /// The inputs scaled to about 1.
     pub(super) fn numbers(self) -> [f32; 2] {
         [(self.komi / 10.0).clamp(-4.0, 4.0), f32::from(u8::from(self.passed))]
     }
 }
 
-/// The facts of each point for the side to move, in the order of the geometry's points.
+/// The planes of each point for the side to move, in the order of the geometry's points.
 pub(in super::super) fn facts<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
