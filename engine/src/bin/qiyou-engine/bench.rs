@@ -1,4 +1,4 @@
-//! How fast the engine is, on positions that never change.
+//! Speed of the engine on fixed positions.
 
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     threads: Option<u8>,
 }
 
-/// A game's positions, one a line as moves from the start, and the depth to which the signature counts.
+/// The positions of a game, one per line as moves from the start, and the depth of the node-count signature.
 struct Suite {
     kind: GameKind,
     positions: &'static str,
@@ -65,10 +65,10 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Playouts of which the nodes are counted for Go's signature.
+/// Number of playouts of Go's signature.
 const SIGNATURE_PLAYOUTS: u64 = 2000;
 
-/// Games to the end of the board a second, light and as the search plays them, and playouts of the search itself.
+/// Prints playouts per second, light and full, and playouts of the search.
 fn playouts(size: u8, time: Duration) {
     let rate = |light: bool| {
         let begin = Instant::now();
@@ -134,10 +134,10 @@ fn by_time(word: &str, positions: &[AnyGame], time: Duration) {
     );
 }
 
-/// Turns of one thread and of several, each position in each: what threads find first is a matter of chance.
+/// Repetitions of each position with one and with several threads, because the result of several threads varies.
 const TURNS: u32 = 3;
 
-/// Seconds and positions to a depth, with one thread and with several.
+/// Seconds and nodes to reach a depth, with one thread and with several.
 fn by_threads(word: &str, positions: &[AnyGame], time: Duration, threads: usize) {
     let (mut spent, mut visited, mut gain) = ([0.0; 2], [0; 2], 0.0);
     for game in positions {

@@ -1,9 +1,9 @@
-//! Makes gomoku's books of openings.
+//! Builds gomoku's opening books.
 //!
-//! From the empty board on, the position next to be looked at is always the one for which least was given up on the way: each move
-//! costs what it is worse than the best one there, and something for being a move. So good lines are followed far, and what
-//! people play instead is answered for a few moves. At the end every position is worth what the best move leads to, and those
-//! come into the book from which enough others were looked at.
+//! Best-first expansion from the empty board: the next position to search is the one with the least total cost of its path,
+//! where each move costs its difference to the best one, and a constant per move. So good variations are followed deeply,
+//! and common mistakes are answered for a few moves. At the end values are backed up, and positions with enough searched
+//! descendants enter the book.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -38,22 +38,21 @@ pub(crate) struct Arguments {
     nodes: u64,
 }
 
-/// What a move costs for being one, in points.
+/// Constant cost per move, in points.
 const STEP: i32 = 25;
-/// Moves that give up more than this are not followed.
+/// Moves that lose more than this are not expanded.
 const GIVEN_UP: i32 = 300;
-/// Moves that are worse by more than this do not come into the book.
+/// Moves that are worse by more than this do not enter the book.
 const KEPT: i32 = 40;
-/// A position comes into the book once this many positions were looked at from it on: then more is known of it than a move's time
-/// allows to find.
+/// Minimum number of searched descendants of a book position, so that the book knows more than a search during a game finds.
 const FOLLOWED: usize = 10;
-/// What a proven win is worth.
+/// Value of a proven win.
 const WON: i32 = 30_000;
 
-/// A position that was looked at.
+/// A searched position.
 struct Seen {
     game: Gomoku,
-    /// Moves with what they are worth, and the keys of the positions they lead to.
+    /// Moves with their values, and the keys of the resulting positions.
     moves: Vec<(Point, i32, u64)>,
 }
 
@@ -70,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Looks at positions, those first for which least was given up.
+/// Searches positions in the order of their cost.
 fn look(arguments: &Arguments) -> HashMap<u64, Seen> {
     let setup = GomokuSetup { rule: arguments.rule, ..GomokuSetup::default() };
     let mut player = bot(GameKind::Gomoku, Level::MAX, 1);
@@ -118,7 +117,7 @@ fn worth(score: Score) -> i32 {
     }
 }
 
-/// Positions that were looked at from this one on, itself among them.
+/// Number of searched positions in the subtree of this one.
 fn followed(seen: &HashMap<u64, Seen>, key: u64) -> usize {
     let mut found = HashSet::from([key]);
     let mut open = vec![key];
@@ -132,7 +131,7 @@ fn followed(seen: &HashMap<u64, Seen>, key: u64) -> usize {
     found.len()
 }
 
-/// Gives each move what the position after it is worth, where that was looked at.
+/// Backs up values: each move gets the value of its position, if that was searched.
 fn back_up(seen: &mut HashMap<u64, Seen>) {
     let mut keys: Vec<u64> = seen.keys().copied().collect();
     keys.sort_by_key(|key| (Reverse(seen[key].game.ply()), *key));
@@ -151,7 +150,7 @@ fn back_up(seen: &mut HashMap<u64, Seen>) {
     }
 }
 
-/// The best move and those nearly as good.
+/// The best move, and nearly equal ones.
 fn worth_playing(moves: &[(Point, i32, u64)]) -> Vec<(Point, i16)> {
     let best = moves.first().map_or(0, |&(_, value, _)| value);
     let near = moves.iter().take_while(|&&(_, value, _)| best - value <= KEPT);

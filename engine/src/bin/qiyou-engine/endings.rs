@@ -1,4 +1,4 @@
-//! Works out Liuzhou chess's tables of endings, and says what they know.
+//! Computes and queries Liuzhou chess's endgame tables.
 
 use std::fs::File;
 use std::io::BufRead as _;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// The table in the folder, which is worked out and put there if it is not.
+/// Opens the table in the folder, after computing it if necessary.
 fn table(setup: &LiuzhouSetup, folder: &Path) -> std::io::Result<Endings> {
     let path = folder.join(Endings::file_name(setup).unwrap_or_default());
     match File::open(&path) {

@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
     lines.dedup();
-    // Sorted by winner: mix them, so that the games held back are like the others.
+    // Games are grouped by winner: shuffled, so that the validation games are representative.
     lines.sort_by_key(|line| {
         line.bytes().fold(7_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     });
@@ -68,10 +68,10 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Moves, how many of them were the opening, and the winner.
+/// Moves, number of opening moves, winner.
 type Read<G> = (Vec<<G as Game>::Move>, usize, Option<Side>);
 
-/// `winner opening moves…`; `None` if the line is not of that form or a move is not legal.
+/// Parses `winner opening moves…`; `None` if the line is malformed or a move is illegal.
 fn read<G: Game>(start: &G, line: &str) -> Option<Read<G>> {
     let mut words = line.split(' ');
     let winner = match words.next()? {

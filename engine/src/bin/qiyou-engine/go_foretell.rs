@@ -1,7 +1,7 @@
-//! How well playouts foretell the ends of games of Go: a quick way to compare the rules that playouts follow.
+//! Prediction error of Go's playouts for results of games: a quick comparison of playout policies.
 //!
-//! Both errors are of the same positions for each set of numbers, so that small differences mean something long before a match
-//! would show them. A set that foretells better still has to win games.
+//! Both parameter sets are evaluated on the same positions, so that small differences are significant long before a match
+//! would show them. A set that predicts better must still be confirmed by matches.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,20 +31,20 @@ pub(crate) struct Arguments {
     tune: Vec<String>,
 }
 
-/// A position, and how its game ended.
+/// A position with the result of its game.
 struct Sample {
     go: Go,
     /// Whether Black won.
     black: bool,
-    /// Whose each point was, Black's 1.
+    /// Final owner of each point, 1 for Black.
     owners: Vec<f32>,
 }
 
-/// What was foretold of a position.
+/// The prediction for a position.
 struct Foretold {
-    /// Chance that Black wins, as a logit.
+    /// Log odds of Black's win.
     logit: f64,
-    /// Mean square of the difference between each point's owner and what was foretold.
+    /// Mean squared error of ownership.
     owners: f64,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The positions of a line of `go-games`; `None` if it is not of that form.
+/// The positions in a line of `go-games`; `None` if it is malformed.
 fn read(line: &str, every: u32) -> Option<Vec<Sample>> {
     let mut words = line.split(' ');
     let size: u8 = words.next()?.parse().ok()?;
@@ -136,14 +136,14 @@ fn loss(sample: &Sample, told: &Foretold, scale: f64) -> f64 {
     (1.0 + (-logit).exp()).ln()
 }
 
-/// Mean loss of the results and mean error of the owners.
+/// Mean loss of results, and mean error of ownership.
 fn errors(samples: &[Sample], told: &[Foretold], scale: f64) -> (f64, f64) {
     let count = samples.len() as f64;
     let losses: f64 = samples.iter().zip(told).map(|(sample, told)| loss(sample, told, scale)).sum();
     (losses / count, told.iter().map(|told| told.owners).sum::<f64>() / count)
 }
 
-/// By what playouts' logits are multiplied to foretell results best: their shares are less sure than they could be.
+/// The factor of the log odds that minimises the loss: playouts are underconfident or overconfident.
 fn best_scale(samples: &[Sample], told: &[Foretold]) -> f64 {
     let at = |scale: f64| errors(samples, told, scale).0;
     let (mut low, mut high) = (0.1, 5.0);
@@ -158,7 +158,7 @@ fn best_scale(samples: &[Sample], told: &[Foretold]) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// By how much the errors differ from those before, in standard errors as if positions were of different games.
+/// Difference of the errors to those before, in standard errors, assuming independent positions.
 fn compare(samples: &[Sample], before: &[Foretold], now: &[Foretold], scale: f64) -> String {
     let old_scale = best_scale(samples, before);
     let sigmas = |differences: Vec<f64>| {

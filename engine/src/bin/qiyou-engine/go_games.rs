@@ -1,9 +1,9 @@
-//! Games of Go to learn from: the engine against itself, with how often it tried which move in every position.
+//! Training games of Go: self-play with the visit counts of each position.
 //!
-//! A line a game: `size komi winner owners move:visits,… move:visits,… …`. Komi is in half points. Winner is `b` or `w`.
-//! Owners are a letter a point, row by row from the bottom: `b`, `w`, or `-` for nobody's, at the end of the game. Each
-//! decision is the move that was played, a colon, and the moves that were tried with their playouts: `e5:e5=400,d4=100`. A
-//! decision without any is of the opening or made by chance.
+//! One line per game: `size komi winner owners move:visits,… move:visits,… …`. Komi is in half points. Winner is `b` or `w`.
+//! Owners are one letter per point, row by row from the bottom: `b`, `w`, or `-` for neither, at the end of the game. Each
+//! decision is the move played, a colon, and the moves searched with their playouts: `e5:e5=400,d4=100`. A decision without
+//! visits is an opening move or random.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     if failed.into_inner() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// A point is somebody's when this share of the playouts says so.
+/// Minimum ownership in playouts for a point to count as owned.
 const OWNED: f32 = 0.8;
 
 fn game(arguments: &Arguments, n: u32) -> String {
@@ -72,7 +72,7 @@ fn game(arguments: &Arguments, n: u32) -> String {
     let area = u32::from(size) * u32::from(size);
     let mut bot = GoBot::new(Level::MAX, rng.next_u64()).by_playouts_alone().passing(PassWhen::CleanedUp);
     tune::set(&mut bot, &arguments.tune).expect("the numbers exist");
-    // The first moves are drawn by how often they were tried, so that games differ.
+    // The first moves are sampled by visits, so that games differ.
     let drawn = 2 + rng.below(area / 8);
     let hopeless_counts = rng.below(5) > 0;
     let (mut hopeless, mut decisions) = (0, String::new());
@@ -112,7 +112,7 @@ fn game(arguments: &Arguments, n: u32) -> String {
     format!("{size} {} {winner} {letters}{decisions}", setup.komi_half_points)
 }
 
-/// The move tried most; in the opening, and once in twenty times later, one drawn by how often each was tried.
+/// The most visited move; in the opening, and later in one of twenty moves, one sampled by visits.
 fn choose(found: &Analysis, draw: bool, rng: &mut Rng) -> GoMove {
     let best = found.moves[0].line[0];
     if !draw && rng.below(20) > 0 {

@@ -1,7 +1,8 @@
-//! Games of Go's network against itself. The network runs in another program, `engine/training/go/train.py`.
+//! Training games of Go's network. The network runs in `engine/training/go/train.py`.
 //!
-//! Again and again it writes: how many bytes of finished positions follow, how many positions they are (both 32 bits, little
-//! end first), those bytes, and what it asks ([`NetGames::ask`]). It reads the answer: for each game 32-bit floats.
+//! Repeatedly writes: the number of bytes of finished positions, the number of these positions (both 32 bits,
+//! little-endian), those bytes, and the positions to evaluate ([`NetGames::ask`]). Reads the evaluations: 32-bit floats for
+//! each game.
 
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
@@ -44,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// Until the other program closes its end.
+/// Runs until the other program closes its end.
 fn serve<const N: usize, const W: usize>(setup: NetGamesSetup) -> std::io::Result<()> {
     let mut play = NetGames::<N, W>::new(setup);
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());

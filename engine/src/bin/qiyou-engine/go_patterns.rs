@@ -1,4 +1,4 @@
-//! Learns Go's patterns from games that `go-games` has written.
+//! Trains the weights of Go's patterns on games that `go-games` has written.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

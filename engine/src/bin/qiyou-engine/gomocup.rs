@@ -1,7 +1,7 @@
-//! The Gomocup protocol: the other program asks line by line, every question is answered on standard output.
+//! The Gomocup protocol: commands on standard input, one per line; replies on standard output.
 //!
-//! Source: "Gomoku AI Protocol", plastovicka.github.io/protocl2en.htm. Columns and rows count from 0; the row is counted from
-//! the other end than ours, which no rule of gomoku can tell.
+//! Source: "Gomoku AI Protocol", plastovicka.github.io/protocl2en.htm. Columns and rows count from 0; rows are counted from
+//! the top, unlike ours, which makes no difference in gomoku.
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     nodes: Option<u64>,
 }
 
-/// Plays until END or the end of input.
+/// Runs until END or the end of input.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let stop = Arc::new(AtomicBool::new(false));
     let lines = read_lines(Arc::clone(&stop));
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Lines with the moment of their arrival. A thread reads them, so that END is heard while the engine thinks.
+/// Reads lines with their time of arrival on a thread, so that END is received during a search.
 fn read_lines(stop: Arc<AtomicBool>) -> Receiver<(String, Instant)> {
     let (send, lines) = channel();
     std::thread::spawn(move || {
@@ -68,22 +68,22 @@ enum Next {
     End,
 }
 
-/// What INFO has said about time. Milliseconds by the protocol.
+/// Time settings by INFO, in milliseconds.
 struct Pace {
-    /// For one move; 0: as fast as can be.
+    /// Per move; 0: as fast as possible.
     turn: Option<Duration>,
-    /// For the match; `None`: no limit.
+    /// For the match; `None`: unlimited.
     whole: Option<Duration>,
     left: Option<Duration>,
 }
 
-/// Kept back from each move for the way through pipes and the other program's own delays.
+/// Reserve per move for the latency of pipes and of the other program.
 const RESERVE: Duration = Duration::from_millis(5);
 /// Without any INFO: the protocol's default.
 const DEFAULT_TURN: Duration = Duration::from_secs(30);
-/// A match is over after about this many own moves more; a share of the time left goes to each.
+/// Expected number of further own moves, among which the remaining time is divided.
 const MOVES_TO_GO: u32 = 20;
-/// Of `max_memory`, what is not for the table of positions: the program, its stacks, pattern tables.
+/// Part of `max_memory` that is not for the transposition table: program, stacks, pattern tables.
 const BESIDE_TABLE: usize = 16 << 20;
 
 struct Brain {
@@ -93,12 +93,12 @@ struct Brain {
     stop: Arc<AtomicBool>,
     bot: GomokuBot,
     setup: GomokuSetup,
-    /// INFO rule has asked for rules that this engine does not play.
+    /// INFO rule has requested rules that this engine does not support.
     unknown_rule: bool,
     pace: Pace,
     stalls: Stalls,
     game: Option<AnyGame>,
-    /// What has been played, for TAKEBACK.
+    /// The actions so far, for TAKEBACK.
     actions: Vec<Action>,
 }
 
@@ -171,7 +171,7 @@ impl Brain {
         self.game = AnyGame::new(&Setup::Gomoku(self.setup.clone())).ok();
     }
 
-    /// Plays a point of the protocol, `x,y`.
+    /// Plays a move of the protocol, `x,y`.
     fn play(&mut self, text: &str) -> Result<(), String> {
         let point = parse_point(text).ok_or("expected X,Y")?;
         let game = self.game.as_mut().ok_or("no START yet")?;
@@ -199,7 +199,7 @@ impl Brain {
         Ok(())
     }
 
-    /// BOARD: lines `x,y,field` until DONE, field 1 for our stones and 2 for theirs, in any order. Then think.
+    /// BOARD: lines `x,y,field` until DONE, in any order; field 1 for our stones, 2 for the opponent's. Then searches.
     fn board(&mut self, more: &Receiver<(String, Instant)>) {
         let (mut own, mut theirs) = (Vec::new(), Vec::new());
         let mut wrong = false;
@@ -215,7 +215,7 @@ impl Brain {
                 _ => wrong = true,
             }
         };
-        // It is our turn: with as many stones of theirs as of ours we began.
+        // It is our turn: with equal numbers of stones we have moved first.
         let (first, second) = match (theirs.len().checked_sub(own.len()), wrong) {
             (Some(0), false) => (own, theirs),
             (Some(1), false) => (theirs, own),
@@ -229,9 +229,9 @@ impl Brain {
         }
     }
 
-    /// SWAP2BOARD: the stones of the opening so far, one `x,y` a line in the order of their placing, until DONE. Without any, the
-    /// answer is the first three; with three or five, `SWAP` (to play Black), the next stone (to play White), or with three
-    /// also two stones more, after which the other program chooses.
+    /// SWAP2BOARD: the stones of the opening so far, one `x,y` per line in the order of play, until DONE. Without stones the
+    /// reply is the first three; with three or five it is `SWAP` (to play Black) or the next stone (to play White); with
+    /// three also two more stones, after which the opponent chooses.
     ///
     /// Source: gomocup.org, "Experimental Tournament update 2020".
     fn swap2_board(&mut self, more: &Receiver<(String, Instant)>) {
@@ -252,7 +252,7 @@ impl Brain {
             return say("ERROR no opening of swap2");
         };
         for (n, &stone) in stones.iter().enumerate() {
-            // The fourth stone is put by who has chosen to put two.
+            // The fourth stone is placed by the player who has chosen to place two.
             if n == 3 && game.act(Action::Choose(Choice::TwoMore)).is_err() {
                 return say("ERROR no opening of swap2");
             }
@@ -261,7 +261,7 @@ impl Brain {
             }
         }
         let mut answer: Vec<String> = Vec::new();
-        // What is decided first takes most of the time; a stone that follows from it gets what is left.
+        // The first decision takes most of the time; the following stone gets the rest.
         let time = self.time();
         loop {
             let Some(found) = self.decide(&game, Some(time), arrived) else { return say("ERROR no choice") };
@@ -275,7 +275,7 @@ impl Brain {
                 _ => {}
             }
             let AnyGame::Gomoku(gomoku) = &game else { return say("ERROR no choice") };
-            // White's next stone, or what the other program is to choose from.
+            // White's next stone, or the stones that the opponent chooses from.
             let settled = !answer.is_empty() && !gomoku.is_opening();
             let all = settled || answer.len() == if stones.is_empty() { 3 } else { 2 };
             if all {
@@ -284,7 +284,7 @@ impl Brain {
         }
     }
 
-    /// Asks the bot, and notes how long the machine kept it waiting.
+    /// Asks the bot, and records scheduling delays of the system.
     fn decide(&mut self, game: &AnyGame, time: Option<Duration>, arrived: Instant) -> Option<Report> {
         self.stalls.begin(arrived.elapsed());
         let elapsed = || self.stalls.look(arrived.elapsed());
@@ -302,15 +302,15 @@ impl Brain {
         match key.to_ascii_lowercase().as_str() {
             "timeout_turn" => self.pace.turn = Some(time),
             "timeout_match" => self.pace.whole = (number > 0).then_some(time),
-            // The largest number of 32 bits stands for "no limit".
+            // The maximum of 32 bits stands for "unlimited".
             "time_left" => self.pace.left = (number < i64::from(i32::MAX)).then_some(time),
             "max_memory" if number > 0 => {
                 let table = (number as usize).saturating_sub(BESIDE_TABLE).clamp(1 << 20, 1 << 30);
                 self.bot = GomokuBot::with_table(self.level, self.seed, Some(table.min(64 << 20)));
             }
             "rule" => {
-                // Bit 0: exactly five. Bit 1: the game goes on after a win, of no matter to us. Bit 2: renju, which says by
-                // itself what five is. Bit 3: caro.
+                // Bit 0: exactly five. Bit 1: continuous game, which is ignored. Bit 2: renju, which implies its own rule of
+                // five. Bit 3: caro.
                 self.unknown_rule = number & 0b1000 != 0;
                 self.setup.rule = match (number & 0b100 != 0, number & 1 != 0) {
                     (true, _) => GomokuRule::Renju,
@@ -336,7 +336,7 @@ impl Brain {
         time.saturating_sub(RESERVE + self.stalls.reserve(time)).max(Duration::from_millis(1))
     }
 
-    /// Chooses, plays and says a move.
+    /// Chooses, plays and prints a move.
     fn think(&mut self, arrived: Instant) {
         if self.unknown_rule {
             return say("ERROR rule not supported");
@@ -365,7 +365,7 @@ fn parse_point(text: &str) -> Option<Point> {
     Some(Point::new(column.trim().parse().ok()?, row.trim().parse().ok()?))
 }
 
-/// For people who watch: depth, score and line.
+/// A MESSAGE for spectators: depth, score and variation.
 fn message(found: &Report, elapsed: Duration) -> String {
     let score = match found.score {
         Score::Points(points) | Score::Chance { points, .. } => points.to_string(),
@@ -390,7 +390,7 @@ fn message(found: &Report, elapsed: Duration) -> String {
     )
 }
 
-/// One line to the other program. If it is gone there is nobody left to tell.
+/// Prints a line. Errors are ignored, because then the other program is gone.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());

@@ -1,4 +1,4 @@
-//! The Go Text Protocol: the other program asks line by line, every question is answered on standard output.
+//! The Go Text Protocol: commands on standard input, one per line; replies on standard output.
 //!
 //! Sources: G. Farnebäck, "Specification of the Go Text Protocol, version 2, draft 2" (2002); `kgs-` commands as in the
 //! documentation of kgsGtp; `lz-` and `kata-` commands as in the documentation of KataGo's GTP extensions.
@@ -134,37 +134,37 @@ fn read_lines(asked: Arc<Asked>) -> Receiver<(String, Instant)> {
 #[derive(PartialEq, Eq)]
 enum Next {
     Line,
-    /// It has made its move: the other side's time begins.
+    /// The engine has moved: the opponent's time starts.
     Turn,
     End,
 }
 
-/// For a question about the status of stones.
+/// Playouts for queries of the status of stones.
 const STATUS_PLAYOUTS: u64 = 2_000;
 
 struct Table {
     bot: GoBot,
     lines: Receiver<(String, Instant)>,
-    /// Lines taken from the channel and not yet obeyed.
+    /// Lines received but not processed yet.
     waiting: VecDeque<(String, Instant)>,
-    /// Whether a line has come in since an analysis began.
+    /// Whether a line has arrived since an analysis started.
     asked: Arc<Asked>,
     setup: GoSetup,
-    /// Where the actions begin: an empty board, handicap stones, or what a file has set up.
+    /// The position before the first action: an empty board, handicap stones, or a setup from a file.
     start: Go,
     game: Go,
     actions: Vec<Action>,
-    /// How many actions there were before each move that was asked for: what gave the turn goes back with it.
+    /// Number of actions before each requested move, so that undo also removes actions that only changed the turn.
     moves: Vec<usize>,
     clock: Clock,
     playouts: Option<u64>,
-    /// Of each side, for it may be asked to move for both.
+    /// By side, because the engine may be asked to move for both.
     resigning: [Resigning; 2],
-    /// Whether to think while the other side does.
+    /// Whether to search on the opponent's time.
     ponder: bool,
 }
 
-/// What a command says: text after `=`, or why it failed.
+/// The reply to a command: text after `=`, or an error.
 type Answer = Result<String, String>;
 
 const COMMANDS: [&str; 32] = [
@@ -208,7 +208,7 @@ impl Table {
     }
 
     fn obey(&mut self, line: &str, arrived: Instant) -> Next {
-        // Comments, control characters and tabs as in section 2.6 and 3.1 of the specification.
+        // Comments, control characters and tabs as in sections 2.6 and 3.1 of the specification.
         let line: String = line
             .split('#')
             .next()
@@ -304,14 +304,15 @@ impl Table {
         Ok(String::new())
     }
 
-    /// Who sets up the game decides on superko: many programs, GNU Go among them, play without it. What this engine chooses keeps it.
+    /// Superko is not enforced on moves of the other program, because many programs, such as GNU Go, play without it. The
+    /// engine's own moves respect it.
     fn act(&mut self, action: Action) -> Result<(), String> {
         self.game.play_without_superko(action).map_err(|refusal| format!("illegal move: {refusal}"))?;
         self.actions.push(action);
         Ok(())
     }
 
-    /// Gives the move to a side: the protocol lets one move twice in a row, and play after two passes.
+    /// Gives the turn to a side: the protocol allows a side to move twice in a row, and play after two passes.
     fn give_turn(&mut self, side: Side) -> Result<(), String> {
         if matches!(self.game.legal_move(Action::Agree), Ok(GoMove::Agree)) {
             if self.game.turn() == side {
@@ -321,7 +322,7 @@ impl Table {
         }
         if self.game.turn() != side {
             self.act(Action::Pass)?;
-            // Two in a row, if the other side has just passed.
+            // Two passes, if the other side has just passed.
             if self.game.turn() != side || self.game.legal_move(Action::Agree).is_ok() {
                 return self.give_turn(side);
             }
@@ -383,7 +384,7 @@ impl Table {
             Limits { time: most, nodes: self.playouts, depth: None, stop: &NEVER, elapsed: &elapsed };
         let game = &self.game;
         self.bot.set_usual_time(usual);
-        // A time for each move is lost where it is not used; a clock keeps it.
+        // Unused time per move is lost, while a clock keeps it.
         self.bot.set_ends_early(most.is_none() || usual.is_some());
         let found = self.bot.decide_with(game, &limits, &mut |analysis| tell(game, analysis));
         let Some(found) = found else { return Chosen::Move(Action::Pass) };
@@ -393,7 +394,7 @@ impl Table {
         Chosen::Move(found.line[0])
     }
 
-    /// Time for the next move of this side.
+    /// The time for the next move of this side.
     fn allotted(&self, side: Side) -> Allotted {
         self.clock.allotted(side, self.game.ply(), u32::from(self.setup.size).pow(2))
     }
@@ -461,7 +462,7 @@ impl Table {
     }
 }
 
-/// Hears what was found so far about a position.
+/// A callback for intermediate results.
 type Tell<'a> = &'a mut dyn FnMut(&Go, &Analysis);
 
 #[derive(PartialEq, Eq)]
@@ -479,7 +480,7 @@ fn number<T: std::str::FromStr>(words: &[&str]) -> Result<T, String> {
 }
 
 fn seconds(word: &str) -> Result<Duration, String> {
-    /// A day: more is no limit, and products of it stay in range.
+    /// A day: longer times are treated as this, so that products stay in range.
     const MOST: f64 = 86_400.0;
     let seconds: f64 = parse(word)?;
     if seconds.is_finite() {
@@ -507,7 +508,7 @@ fn score_words(margin: f32) -> String {
     }
 }
 
-/// Lines to the other program. If it is gone there is nobody left to tell.
+/// Prints lines. Errors are ignored, because then the other program is gone.
 fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{text}").and_then(|()| out.flush());

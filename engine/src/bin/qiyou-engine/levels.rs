@@ -1,4 +1,4 @@
-//! Matches between two levels of a game: balanced openings drawn by seed, each played twice with colours exchanged.
+//! Matches between two levels: balanced random openings, each played twice with colours swapped.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -45,14 +45,14 @@ pub(crate) struct Arguments {
     print: bool,
 }
 
-/// A game that this can play matches of.
+/// Parses a game.
 pub(crate) fn kind(word: &str) -> Result<GameKind, String> {
     GameKind::from_word(word)
         .filter(|&kind| kind != GameKind::LightsOut)
         .ok_or_else(|| "a game for two: gomoku, xiangqi, liuzhou or go".into())
 }
 
-/// A rule of gomoku.
+/// Parses a rule of gomoku.
 pub(crate) fn rule(word: &str) -> Result<GomokuRule, String> {
     let found = GomokuRule::ALL.into_iter().find(|rule| rule.word() == word);
     found.ok_or_else(|| "freestyle, standard or renju".into())

@@ -1,4 +1,4 @@
-//! `solve-lights`: which lights to press.
+//! `solve-lights`: solves Lights Out boards.
 
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
@@ -15,11 +15,11 @@ pub(crate) struct Arguments {
     diagonals: bool,
 }
 
-/// The board cannot be put out.
+/// Exit code: the board has no solution.
 const UNSOLVABLE: u8 = 3;
-/// The input is no board.
+/// Exit code: the input is not a board.
 const BAD_INPUT: u8 = 2;
-/// Bytes of the largest board with line ends of two bytes, and some to spare.
+/// Size of the largest board with line ends of two bytes, plus a reserve.
 const MOST_BYTES: u64 = 1002 * 1000 + 4096;
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
             (format!("solvable {}{word}\n{presses}", presses.count()), ExitCode::SUCCESS)
         }
     };
-    // A reader that has closed its end has read enough.
+    // A closed pipe is no error.
     let _ = std::io::stdout().write_all(answer.as_bytes());
     code
 }

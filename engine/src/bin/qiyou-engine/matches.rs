@@ -1,4 +1,4 @@
-//! Games of two bots against each other, and what their results say.
+//! Games between two bots, and statistics of their results.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -10,11 +10,11 @@ use crate::timer::{Ask, choose};
 /// A finished game.
 pub(crate) struct Played {
     pub(crate) winner: Option<Side>,
-    /// Every action in the game's notation, the opening's included.
+    /// All actions in the game's notation, including the opening.
     pub(crate) record: Vec<String>,
 }
 
-/// Plays a game from an opening to its end; `players` are First and Second, and so are their times for a move.
+/// Plays a game from an opening; `players` and `times` are in the order First, Second.
 pub(crate) fn play(
     players: &mut [Box<dyn Bot>; 2],
     setup: &Setup,
@@ -38,7 +38,7 @@ pub(crate) fn play(
     Played { winner: game.outcome().and_then(|outcome| outcome.winner), record }
 }
 
-/// A game that goes on after this many plies counts as a draw. Xiangqi's soldiers can go to and fro for ever.
+/// Games of this number of plies count as drawn. Xiangqi's soldiers can move sideways forever.
 pub(crate) const LONGEST: u32 = 500;
 
 pub(crate) fn ask(
@@ -61,10 +61,10 @@ pub(crate) fn replay(setup: &Setup, actions: &[Action]) -> AnyGame {
     game
 }
 
-/// A few plies after which neither side is far ahead, by the judgement of a middling search: in gomoku stones near the
-/// middle, in the other games any legal moves.
+/// A random opening of a few plies that is balanced by a short search: in gomoku stones near the centre, in other games any
+/// legal moves.
 pub(crate) fn opening(setup: &Setup, rng: &mut Rng) -> Vec<Action> {
-    // A judgement beyond this is not balanced: about the worth of an open three, of half a soldier, of a stone.
+    // Scores up to this count as balanced: about the value of an open three, half a soldier, a stone.
     let (balanced, nodes) = match setup.kind() {
         GameKind::Gomoku => (60, 20_000),
         GameKind::Xiangqi => (60, 5_000),
@@ -74,13 +74,13 @@ pub(crate) fn opening(setup: &Setup, rng: &mut Rng) -> Vec<Action> {
     opening_within(setup, balanced, nodes, rng)
 }
 
-/// The same with a judgement of at most so many points after a search of so many positions.
+/// As [`opening`], with this maximum absolute score and number of nodes.
 pub(crate) fn opening_within(setup: &Setup, balanced: i32, nodes: u64, rng: &mut Rng) -> Vec<Action> {
-    /// Gomoku stones may lie this far from the middle.
+    /// Maximum distance of gomoku's stones from the centre.
     const REACH: u32 = 3;
-    /// Chances of winning, in thousandths, that are balanced in Go.
+    /// Go: winning chances that count as balanced, in thousandths.
     const EVEN_CHANCES: std::ops::RangeInclusive<u16> = 400..=600;
-    /// In Go no stone of an opening is on the first two lines.
+    /// Go: lines at the edge without opening stones.
     const MARGIN: u16 = 2;
     let kind = setup.kind();
     loop {
@@ -124,23 +124,22 @@ pub(crate) fn opening_within(setup: &Setup, balanced: i32, nodes: u64, rng: &mut
     }
 }
 
-/// Share of the points, and its 95 % error from the spread of the pairs. One pair's points are not independent of each
-/// other; two pairs are.
+/// Score, and its 95 % confidence interval from the variance of pairs. The games of a pair are not independent; pairs are.
 pub(crate) fn share(pairs: &[f64]) -> (f64, f64) {
     let n = pairs.len() as f64;
     let mean = pairs.iter().sum::<f64>() / n;
     let spread = pairs.iter().map(|pair| (pair - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-    // When every pair ended alike the spread says nothing; half a point in all games is then the least error.
+    // With equal results the variance is 0; the minimum error is half a point in all games.
     let error = 1.96 * (spread / n).sqrt();
     (mean, error.max(0.5 / n))
 }
 
-/// Share of the points that an Elo difference leads to.
+/// Expected score for an Elo difference.
 pub(crate) fn share_of(elo: f64) -> f64 {
     1.0 / (1.0 + 10_f64.powf(-elo / 400.0))
 }
 
-/// Elo difference of a share of the points; 1,200 stands for all or nothing.
+/// Elo difference for a score; limited to 1,200.
 pub(crate) fn elo(share: f64) -> f64 {
     (-400.0 * (1.0 / share.clamp(0.001, 0.999) - 1.0).log10()).clamp(-1200.0, 1200.0)
 }

@@ -1,5 +1,5 @@
-//! Questions about positions and files: how many ways to play (`perft`), which actions are legal (`legal`), what a file holds
-//! (`show`), how its game ended (`replay`), and the same in another format (`convert`).
+//! Tools for positions and files: `perft`, legal actions (`legal`), contents of a file (`show`), result of a game
+//! (`replay`), and conversion (`convert`).
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
@@ -89,16 +89,16 @@ impl Which {
     }
 }
 
-/// Prints the number of sequences of legal decisions of this length, the number alone on the last line.
+/// Prints the number of sequences of legal decisions of this length, alone on the last line.
 pub(crate) fn perft(arguments: &Perft) -> ExitCode {
     answer(arguments.start.open().map(|position| match position {
-        // The last ply in bulk; endings by repetition are no matter of single moves, as in other programs' counts.
+        // The last ply is bulk-counted; repetitions are ignored, as in other programs.
         AnyGame::Xiangqi(game) => engine::xiangqi::perft(game.board(), arguments.depth),
         position => count(&position, arguments.depth),
     }))
 }
 
-/// Prints every legal action, one a line.
+/// Prints all legal actions, one per line.
 pub(crate) fn legal(arguments: &Start) -> ExitCode {
     answer(arguments.open().map(|game| {
         let texts: Vec<String> =
@@ -107,13 +107,13 @@ pub(crate) fn legal(arguments: &Start) -> ExitCode {
     }))
 }
 
-/// Plays a record and prints how it ended, with the reason, on the last line.
+/// Replays a record; prints the result with its reason on the last line.
 pub(crate) fn replay(arguments: &OneFile) -> ExitCode {
     let read = read(arguments.game.kind(), &arguments.file);
     answer(read.map(|file| ending(&file)).map_err(|stopped| stopped.0))
 }
 
-/// Prints what a file says of a game, its moves, the board at its end and how it ended; of a broken file what could be read.
+/// Prints header, moves, final board and result of a file; of a damaged file the readable part.
 pub(crate) fn show(arguments: &OneFile) -> ExitCode {
     match read(arguments.game.kind(), &arguments.file) {
         Ok(file) => answer(Ok::<_, Unreadable>(shown(&file))),
@@ -127,7 +127,7 @@ pub(crate) fn show(arguments: &OneFile) -> ExitCode {
     }
 }
 
-/// Writes a file again in the format that the other's ending says.
+/// Converts a file to the format of the other file's extension.
 pub(crate) fn convert(arguments: &Convert) -> ExitCode {
     answer(converted(arguments))
 }
@@ -159,7 +159,7 @@ fn converted(arguments: &Convert) -> Result<String, Unreadable> {
     broken.map_or_else(|| Ok(format!("{} actions", file.actions.len())), Err)
 }
 
-/// The game that a file's ending or content says.
+/// The game by a file's extension or content.
 fn game_of(path: &Path) -> Result<GameKind, Unreadable> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
     let unknown = || Unreadable::argument("--game", "the file does not say which game it is of");
@@ -192,7 +192,7 @@ fn game_of(path: &Path) -> Result<GameKind, Unreadable> {
     }
 }
 
-/// What cannot be read, a file or an argument, and why.
+/// A file or argument that cannot be read, and the reason.
 struct Unreadable(String, String);
 
 impl Unreadable {
@@ -205,7 +205,7 @@ impl Unreadable {
     }
 }
 
-/// Reads a file; on an error also what could be read.
+/// Reads a file; on an error returns the readable part too.
 fn read(game: GameKind, path: &Path) -> Result<GameFile, Box<(Unreadable, Option<GameFile>)>> {
     let bytes = std::fs::read(path).map_err(|error| Box::new((Unreadable::file(path, error), None)))?;
     let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned());
@@ -232,7 +232,7 @@ fn ending(file: &GameFile) -> String {
     }
 }
 
-/// What a file says, without what a terminal would obey: a control character is shown as one that could not be read.
+/// Replaces control characters, which a terminal would interpret.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
@@ -268,10 +268,10 @@ fn shown(file: &GameFile) -> String {
     text + &ending(file)
 }
 
-/// A larger board does not fit a screen.
+/// Larger boards do not fit a screen.
 const MOST_CELLS: u32 = 2_500;
 
-/// Rows from the top: stones as X and O, pieces of xiangqi as in a FEN, lights as `#`.
+/// Rows from the top: stones as X and O, xiangqi pieces as in a FEN, lights as `#`.
 fn board(view: &BoardView) -> String {
     let mut text = String::new();
     for row in (0..view.rows).rev() {
@@ -307,7 +307,7 @@ impl Start {
         let rules = |error: TextError| Unreadable::argument("--rules", error.to_string());
         let setup = match (&self.rules, &self.position) {
             (Some(text), _) => kind.read_setup(text).map_err(rules)?,
-            // Without rules the line of a position says the size of its board.
+            // Without rules the board size follows from the position.
             (None, Some(line)) => kind.default_setup_for(line),
             (None, None) => kind.default_setup(),
         };
@@ -320,11 +320,11 @@ impl Start {
 }
 
 fn print(text: impl std::fmt::Display) {
-    // A reader that has closed its end has read enough.
+    // A closed pipe is no error.
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-/// 0, or 2 where an argument or a file cannot be read.
+/// Exit code 0, or 2 if an argument or a file cannot be read.
 fn answer(result: Result<impl std::fmt::Display, Unreadable>) -> ExitCode {
     match result {
         Ok(text) => {

@@ -1,4 +1,4 @@
-//! Makes sets of puzzles, and proves those that are kept.
+//! Generates puzzles, and proves the built-in ones.
 
 use std::process::ExitCode;
 
@@ -25,7 +25,7 @@ fn kind(word: &str) -> Result<GameKind, String> {
     GameKind::from_word(word).ok_or_else(|| "a game: gomoku, liuzhou, go, xiangqi or lights-out".into())
 }
 
-/// Positions that the proof of one puzzle may take.
+/// Maximum number of positions for the proof of a puzzle.
 const NODES: u64 = 20_000_000;
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {

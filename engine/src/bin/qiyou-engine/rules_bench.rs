@@ -1,4 +1,4 @@
-//! `bench-rules`: how fast the rules are: boards of lights by size, random legal games of Go, perft of xiangqi.
+//! `bench-rules`: speed of the rules: Lights Out solver by size, random legal games of Go, perft of xiangqi.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A board that can be put out: what random presses make.
+/// A solvable board, made by random presses.
 fn solvable(n: u16, rng: &mut Rng) -> Lights {
     let mut presses = Lights::new(n, n).expect("a valid size");
     for row in 0..n {
@@ -46,7 +46,7 @@ fn solvable(n: u16, rng: &mut Rng) -> Lights {
     Lights::toggled_by(&presses, Neighbours::default())
 }
 
-/// The least time of several: what disturbs only adds.
+/// The minimum time of several runs, because disturbances only add time.
 fn least<T>(times: u32, mut work: impl FnMut() -> T) -> Duration {
     let one = |work: &mut dyn FnMut() -> T| {
         let begin = Instant::now();
@@ -75,7 +75,7 @@ fn lights() {
     }
 }
 
-/// Trying every first row and chasing the lights down, with the columns of a row as bits: the method that the solver replaces.
+/// Light chasing with every possible first row, with rows as bit masks: the naive method, for comparison.
 fn enumeration() {
     const N: usize = 16;
     let board = solvable(N as u16, &mut Rng::new(16));
@@ -132,7 +132,7 @@ fn go() {
         let begin = Instant::now();
         while begin.elapsed() < Duration::from_secs(2) {
             let mut game = start.clone();
-            // Games of random moves end when nothing but passing is left, or are cut here.
+            // Random games end when only passes are left, or are cut off here.
             for _ in 0..3 * u32::from(size) * u32::from(size) {
                 game.legal_moves(&mut moves);
                 let count = moves.len() as u32;

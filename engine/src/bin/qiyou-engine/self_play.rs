@@ -1,8 +1,8 @@
-//! Games to learn from: the engine against itself, with what it thought of every position.
+//! Training games: self-play with the search score of each position.
 //!
-//! A line a game: `winner opening action/score action/score …`, the first `opening` actions without a score. A score is for
-//! the side to move before the action: points, `W` and the plies of a proven win, or `L` and those of a proven loss. Now and
-//! then another move is played than the one that was found best, so that positions are met which good play does not lead to.
+//! One line per game: `winner opening action/score action/score …`, where the first `opening` actions have no score. A score
+//! is from the point of view of the side to move before the action: points, `W` with the plies of a proven win, or `L` with
+//! those of a proven loss. Some moves are random instead of the best, so that unusual positions occur.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -97,7 +97,7 @@ fn game(arguments: &Arguments, setup: &Setup, n: u32) -> String {
             Score::LossIn(plies) => format!("L{plies}"),
         };
         words.push(format!("{}/{thought}", game.notation(action)));
-        // What is proven needs no playing out, as long as it is played.
+        // A game with a proven result is not played on, unless a random move changes that.
         if action == best {
             match score {
                 Score::WinIn(_) => winner = Some(turn),
@@ -119,7 +119,7 @@ fn game(arguments: &Arguments, setup: &Setup, n: u32) -> String {
     format!("{result} {} {}", opening.len(), words.join(" "))
 }
 
-/// Any legal action; in gomoku one within two lines of a stone.
+/// A random legal action; in gomoku one within two lines of a stone.
 fn any(game: &AnyGame, rng: &mut Rng) -> Action {
     let legal = game.legal_actions();
     let stones: Vec<Point> = game.view().pieces.iter().map(|piece| piece.at).collect();

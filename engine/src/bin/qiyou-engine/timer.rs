@@ -1,11 +1,11 @@
-//! The clock that the engine itself does not own.
+//! The wall clock, which the engine library does not have.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::{AnyGame, Bot, Limits, Report};
 
-/// What one decision may use; `stop` ends it at once.
+/// Limits of a decision; `stop` ends it at once.
 pub(crate) struct Ask<'a> {
     pub(crate) time: Option<Duration>,
     pub(crate) nodes: Option<u64>,
@@ -13,7 +13,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// Asks a bot by the wall clock, counted from `since`.
+/// Asks a bot, with time counted from `since`.
 pub(crate) fn choose(
     bot: &mut dyn Bot,
     game: &AnyGame,
@@ -27,27 +27,27 @@ pub(crate) fn choose(
     bot.choose(game, &limits, report)
 }
 
-/// How long the system keeps a thinking program from its processor. On a busy machine it does so for 50 ms and more, and if that
-/// happens where a move's time ends, the answer is late however often the engine looks at the clock: every overrun in 1,099
-/// answers of 200 ms beside six other programs was such a wait, and none of the engine's own (EXPERIMENTS.md).
+/// Estimates scheduling delays. On a busy machine the system may suspend a thread for 50 ms and more; if that happens at the
+/// end of a move's time, the reply is late, however often the engine checks the clock: all overruns in 1,099 replies of 200
+/// ms beside six other programs had this cause (EXPERIMENTS.md).
 #[derive(Default)]
 pub(crate) struct Stalls {
-    /// The last look at the clock, in microseconds.
+    /// Time of the last check, in microseconds.
     last: AtomicU64,
-    /// The longest time between two looks of this decision.
+    /// Longest interval between two checks of this decision.
     longest: AtomicU64,
-    /// What earlier decisions say, the more recent the more.
+    /// Moving average over earlier decisions.
     expected: Duration,
 }
 
 impl Stalls {
-    /// To be called when a decision begins, with the time already spent on it.
+    /// Must be called at the start of a decision, with the time already spent.
     pub(crate) fn begin(&mut self, spent: Duration) {
         *self.last.get_mut() = spent.as_micros() as u64;
         *self.longest.get_mut() = 0;
     }
 
-    /// To be called at each look at the clock; any thread may.
+    /// Must be called at each check of the clock, on any thread.
     pub(crate) fn look(&self, spent: Duration) -> Duration {
         let now = spent.as_micros() as u64;
         let last = self.last.swap(now, Ordering::Relaxed);
@@ -55,13 +55,13 @@ impl Stalls {
         spent
     }
 
-    /// To be called when the decision is made.
+    /// Must be called at the end of a decision.
     pub(crate) fn end(&mut self) {
         let longest = Duration::from_micros(*self.longest.get_mut());
         self.expected = longest.max(self.expected * 7 / 8);
     }
 
-    /// What is to be kept back of this much time: a fifth at most. Nothing worth mentioning on a machine with a core to spare.
+    /// The reserve for this amount of time: at most a fifth, and negligible on a machine with a free core.
     pub(crate) fn reserve(&self, of: Duration) -> Duration {
         self.expected.min(of / 5)
     }

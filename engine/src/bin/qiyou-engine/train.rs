@@ -1,4 +1,4 @@
-//! Learns a game's network from games that `self-play` has written.
+//! Trains a game's network on games that `self-play` has written.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// A game whose judgement has a network.
+/// Parses a game that has a network.
 fn kind(word: &str) -> Result<GameKind, String> {
     GameKind::from_word(word)
         .filter(|kind| matches!(kind, GameKind::Gomoku | GameKind::Xiangqi))
@@ -78,7 +78,7 @@ fn learn(arguments: &Arguments) -> Result<(), String> {
     std::fs::write(&arguments.out, bytes).map_err(|error| format!("{}: {error}", arguments.out.display()))
 }
 
-/// Moves, what was thought before each, and the winner.
+/// Moves, score before each, winner.
 type Read<G> = (Vec<<G as Game>::Move>, Vec<Option<Score>>, Option<Side>);
 
 fn read_all<G: Game>(paths: &[PathBuf], start: &G) -> Result<Vec<Read<G>>, String> {
@@ -87,14 +87,14 @@ fn read_all<G: Game>(paths: &[PathBuf], start: &G) -> Result<Vec<Read<G>>, Strin
         let file = std::fs::File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
         for line in BufReader::new(file).lines() {
             let line = line.map_err(|error| format!("{}: {error}", path.display()))?;
-            // The last line of a file that is still written may be half a game.
+            // The last line of an unfinished file may be incomplete.
             records.extend(read(start, &line));
         }
     }
     Ok(records)
 }
 
-/// A line of `self-play`; `None` if it is not of that form or a move is not legal.
+/// Parses a line of `self-play`; `None` if it is malformed or a move is illegal.
 fn read<G: Game>(start: &G, line: &str) -> Option<Read<G>> {
     let mut words = line.split(' ');
     let winner = match words.next()? {

@@ -1,8 +1,8 @@
-//! Which values of a search's numbers play best: games of an engine against itself with other numbers.
+//! Tuning of search parameters by self-play.
 //!
-//! `test` asks one question, "are these values better?", and plays until the answer is sure (a sequential probability ratio
-//! test on pairs of games, as engine testers use it). `climb` looks for better values of many numbers at once: simultaneous
-//! perturbation (Spall 1992), each pair of games a step. What `climb` finds is a guess, which `test` has to confirm.
+//! `test` compares two sets of parameters by a sequential probability ratio test (SPRT) on pairs of games. `climb` tunes
+//! several parameters at once by simultaneous perturbation stochastic approximation (SPSA, Spall 1992), with one pair of
+//! games per step. A result of `climb` must be confirmed by `test`.
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -115,7 +115,7 @@ pub(crate) fn run(command: &Command) -> ExitCode {
     }
 }
 
-/// Sets numbers of a bot, each `NAME=VALUE`.
+/// Sets parameters of a bot, each as `NAME=VALUE`.
 pub(crate) fn set(bot: &mut dyn Bot, changes: &[String]) -> Result<(), String> {
     for change in changes {
         let (name, value) = read(change)?;
@@ -130,11 +130,11 @@ fn read(change: &str) -> Result<(&str, f64), String> {
     Ok((name, value))
 }
 
-/// What sets one side of a match apart.
+/// The configuration of one side.
 struct Player<'a> {
     numbers: Vec<(&'a str, f64)>,
     threads: usize,
-    /// Its time for a move, in times of what the match gives.
+    /// Factor of its time per move.
     time: f64,
 }
 
@@ -184,7 +184,7 @@ impl Games {
         Ok(Setup::Gomoku(GomokuSetup { rule: self.rule, ..GomokuSetup::default() }))
     }
 
-    /// A pair of games from the opening of this number, each side beginning once: A's points, of 2.
+    /// Plays the pair of games with this number: the same opening with each side moving first. Returns A's points, of 2.
     fn pair(&self, setup: &Setup, n: u32, sides: [&Player<'_>; 2]) -> f64 {
         let mut rng = Rng::new(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(n));
         let opening: Vec<Action> = opening(setup, &mut rng);
@@ -206,7 +206,8 @@ impl Games {
         points
     }
 
-    /// Calls `each` with a number of its own again and again, on as many threads as asked, until it says that it is enough.
+    /// Calls `each` with successive numbers on the configured number of threads, until it returns false or `most` is
+    /// reached.
     fn side_by_side(&self, most: u32, each: &(dyn Fn(u32) -> bool + Sync)) {
         let next = AtomicU32::new(0);
         std::thread::scope(|scope| {
@@ -225,14 +226,13 @@ impl Games {
     }
 }
 
-/// Errors of both kinds are made in 5 % of the cases.
+/// Bound of the log-likelihood ratio for error probabilities of 5 % (alpha and beta).
 const SURE: f64 = 2.944;
 
-/// How much likelier the points of the pairs (of 2 each) are if the share is that of `elo1` than if it is that of `elo0`, as
-/// a logarithm: the usual approximation by the normal distribution.
+/// Log-likelihood ratio of the results of pairs (of 2 points each) for `elo1` against `elo0`, in the normal approximation.
 fn log_likelihood_ratio(pairs: &[f64], elo0: f64, elo1: f64) -> f64 {
     let n = pairs.len() as f64;
-    // A pair lost, drawn and won beforehand, so that the spread is never nothing.
+    // With three prior pairs (lost, drawn, won), so that the variance is never 0.
     let all = || pairs.iter().copied().chain([0.0, 1.0, 2.0]).map(|points| points / 2.0);
     let mean = all().sum::<f64>() / (n + 3.0);
     let spread = all().map(|points| (points - mean).powi(2)).sum::<f64>() / (n + 3.0);
@@ -284,7 +284,7 @@ fn shares(pairs: &[f64]) -> (f64, f64) {
     share(&halves)
 }
 
-/// A number on its way.
+/// The state of a parameter in SPSA.
 struct Climber {
     number: Number,
     step: f64,
@@ -292,8 +292,7 @@ struct Climber {
 }
 
 impl Climber {
-    /// What is played: within the range, and without a fraction where there is none. Which way a fraction goes is drawn, so that
-    /// on average it counts.
+    /// The value to play: within the range, and rounded randomly for integer parameters, so that the mean is exact.
     fn played(&self, value: f64, rng: &mut Rng) -> f64 {
         let value = value.clamp(self.number.low, self.number.high);
         if !self.number.whole {
@@ -304,7 +303,7 @@ impl Climber {
     }
 }
 
-/// Falling of the steps' sizes and of the perturbations', as Spall advises.
+/// SPSA's decay exponents alpha of the gain and (below) gamma of the perturbation, as Spall recommends.
 const ALPHA: f64 = 0.602;
 const GAMMA: f64 = 0.101;
 
@@ -351,7 +350,7 @@ fn climb(asked: &Climb) -> Result<(), String> {
             let minus = side(-1.0, &mut rng);
             (flips, plus, minus)
         };
-        // Won by how much: -2 to 2.
+        // The margin: -2 to 2.
         let result = 2.0 * (games.pair(&setup, n, [&plus, &minus]) - 1.0);
         let mut climbers = climbers.lock().expect("no thread panics while it holds them");
         for (climber, flip) in climbers.iter_mut().zip(flips) {

@@ -1,8 +1,8 @@
-//! UCI for xiangqi: lines in, lines out, and a thread that hears `stop` while the engine thinks.
+//! UCI for xiangqi, with a reader thread that receives `stop` during a search.
 //!
-//! Sources: "Description of the universal chess interface" (Huber, Meyer-Kahlen 2006); squares as Fairy-Stockfish's
-//! `UCI_Variant xiangqi` has them, files a to i and ranks 1 to 10 from Red's side. `ucci` is the same program in the dialect
-//! of Chinese boards, where ranks are 0 to 9.
+//! Sources: "Description of the universal chess interface" (Huber, Meyer-Kahlen 2006); squares as in Fairy-Stockfish's
+//! `UCI_Variant xiangqi`, files a to i and ranks 1 to 10 from Red's side. `ucci` is the same program with the other
+//! protocol, where ranks are 0 to 9.
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -27,14 +27,14 @@ pub(crate) struct Arguments {
     seed: u64,
 }
 
-/// Which of the two languages is spoken.
+/// The protocol.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Uci,
     Ucci,
 }
 
-/// Plays until `quit` or the end of input.
+/// Runs until `quit` or the end of input.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     speak(Dialect::Uci, arguments)
 }
@@ -55,14 +55,14 @@ pub(crate) fn speak(dialect: Dialect, arguments: &Arguments) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What is heard while the engine thinks.
+/// State shared with the reader thread.
 #[derive(Default)]
 struct Ear {
     stop: AtomicBool,
     thinking: AtomicBool,
-    /// The search is on the other side's time until `ponderhit`.
+    /// Whether the search is a ponder search; cleared by `ponderhit`.
     pondering: AtomicBool,
-    /// When `ponderhit` came.
+    /// Time of `ponderhit`.
     hit: Mutex<Option<Instant>>,
 }
 
@@ -72,7 +72,7 @@ impl Ear {
     }
 }
 
-/// Lines with the moment of their arrival. What cannot wait for the search is done on the spot.
+/// Reads lines with their time of arrival on a thread. Commands that concern a running search take effect at once.
 fn listen(ear: Arc<Ear>) -> Receiver<(String, Instant)> {
     let (send, lines) = channel();
     std::thread::spawn(move || {
@@ -82,7 +82,7 @@ fn listen(ear: Arc<Ear>) -> Receiver<(String, Instant)> {
             match line.split_whitespace().next() {
                 Some("stop" | "quit") => ear.stop.store(true, Ordering::SeqCst),
                 Some("go") => {
-                    // Here and not when the search begins, or a `stop` right behind could be lost.
+                    // Done here and not at the start of the search; otherwise a `stop` right after `go` could be lost.
                     *ear.hit.lock().expect("nobody panics with the lock held") = None;
                     let ponder = line.split_whitespace().any(|word| word == "ponder");
                     ear.pondering.store(ponder, Ordering::SeqCst);
@@ -105,15 +105,15 @@ fn listen(ear: Arc<Ear>) -> Receiver<(String, Instant)> {
                 return;
             }
         }
-        // The other program is gone: nothing is worth thinking about any more.
+        // The other program is gone: stops the search.
         ear.stop.store(true, Ordering::SeqCst);
     });
     lines
 }
 
-/// Kept back from each move for the way through pipes.
+/// Reserve per move for the latency of pipes.
 const OVERHEAD: Duration = Duration::from_millis(5);
-/// A game is over after about this many own moves more; a share of the time left goes to each.
+/// Expected number of further own moves, among which the remaining time is divided.
 const MOVES_TO_GO: u32 = 28;
 const TABLE_MB: usize = 64;
 const TABLE_MB_MAX: usize = 1024;
@@ -130,24 +130,24 @@ struct Player {
     threads: usize,
     overhead: Duration,
     stalls: Stalls,
-    /// UCCI counts clocks in seconds unless told otherwise.
+    /// UCCI clocks are in seconds by default.
     milliseconds: bool,
-    /// UCCI: moves that the board forbids.
+    /// UCCI: forbidden moves.
     banned: Vec<XiangqiMove>,
-    /// The last `position` could not be read to its end.
+    /// The last `position` was invalid.
     refused: bool,
 }
 
-/// What `go` asks for.
+/// The parameters of `go`.
 #[derive(Default)]
 struct Go {
     depth: Option<u32>,
     nodes: Option<u64>,
     time: Option<Duration>,
-    /// Own time left and what each move adds.
+    /// Own remaining time and increment.
     clock: Option<(Duration, Duration)>,
     moves_left: Option<u32>,
-    /// Not to answer before `stop`.
+    /// Do not reply before `stop`.
     infinite: bool,
     among: Vec<XiangqiMove>,
 }
@@ -253,7 +253,7 @@ impl Player {
         }
     }
 
-    /// `startpos` or `fen …`, then `moves …`. What cannot be read leaves the position as it was, with a word about it.
+    /// `startpos` or `fen …`, then `moves …`. An invalid command leaves the position unchanged, and prints a message.
     fn position(&mut self, rest: &str) {
         let (start, moves) = match rest.split_once("moves") {
             Some((start, moves)) => (start.trim(), moves),
@@ -272,7 +272,7 @@ impl Player {
             Err(why) => return say(&format!("info string {why}")),
         }
         for word in moves.split_whitespace() {
-            // The other program's rules may know no such draw.
+            // The other program's rules may not have this draw.
             self.game.play_on();
             let Some(mv) = self.legal(word) else {
                 return say(&format!("info string {word} is not legal here"));
@@ -320,7 +320,7 @@ impl Player {
                 continue;
             }
             let Some(number) = words.peek().and_then(|word| word.parse::<i64>().ok()) else { continue };
-            // A clock may have run below zero.
+            // A clock may be negative.
             let number = number.max(0) as u64;
             match word {
                 "depth" => go.depth = Some(number as u32),
@@ -340,14 +340,14 @@ impl Player {
         go
     }
 
-    /// Time for this move, if there is a limit.
+    /// Time for this move; `None` without a limit.
     fn time(&self, go: &Go) -> Option<Duration> {
         let own = |time: Duration| time.saturating_sub(self.overhead + self.stalls.reserve(time));
         let time = go.time.map(own).or_else(|| {
             let (left, bonus) = go.clock?;
             let left = left.saturating_sub(self.overhead);
             let moves = go.moves_left.map_or(MOVES_TO_GO, |moves| moves.clamp(1, MOVES_TO_GO));
-            // Never more than a third of what is left, however much a move adds, unless it is the last before more.
+            // At most a third of the remaining time, whatever the increment, unless it is the last move before more time.
             Some((left / moves + bonus * 3 / 4).min(if moves == 1 { left * 9 / 10 } else { left / 3 }))
         })?;
         Some(time.max(Duration::from_millis(1)))
@@ -372,7 +372,7 @@ impl Player {
         let allowed =
             |mv: XiangqiMove| (go.among.is_empty() || go.among.contains(&mv)) && !banned.contains(&mv);
         let found = if self.refused {
-            // A move from any other position would be an illegal one.
+            // A move for another position could be illegal.
             None
         } else if self.lines > 1 {
             self.several(&allowed, &limits, arrived)
@@ -384,7 +384,7 @@ impl Player {
         };
         stalls.end();
         self.stalls = stalls;
-        // An answer to `infinite` or `ponder` that comes too early would be taken for one to something else.
+        // A reply to `infinite` or `ponder` that comes too early would be taken for the reply to a later command.
         while (go.infinite || self.ear.pondering.load(Ordering::SeqCst))
             && !self.ear.stop.load(Ordering::SeqCst)
         {
@@ -401,7 +401,7 @@ impl Player {
         }
     }
 
-    /// The best lines, one iteration after the other: each line is searched without the first moves of those before it.
+    /// MultiPV: each variation is searched without the first moves of the earlier ones.
     fn several(
         &mut self,
         allowed: &dyn Fn(XiangqiMove) -> bool,
@@ -443,7 +443,7 @@ impl Player {
     }
 }
 
-/// One line about what has been found so far.
+/// An `info` line with the present result.
 fn info(
     dialect: Dialect,
     game: &Xiangqi,
@@ -465,7 +465,7 @@ fn info(
     if dialect == Dialect::Ucci {
         let points = match XiangqiBot::score(finding) {
             Score::Points(points) | Score::Chance { points, .. } => points,
-            // UCCI knows no mates; boards show numbers near 10,000 as such.
+            // UCCI has no mate scores; boards interpret scores near 10,000 as mates.
             Score::WinIn(plies) => 10_000 - plies as i32,
             Score::LossIn(plies) => plies as i32 - 10_000,
         };
@@ -488,14 +488,14 @@ fn info(
     )
 }
 
-/// `h3e3`, `b10c8`: two points, the second from its letter on.
+/// Parses `h3e3` or `b10c8`: two points, the second from its letter on.
 fn read_step(word: &str) -> Option<Action> {
     let letter = word.char_indices().skip(1).find(|(_, c)| c.is_ascii_alphabetic())?.0;
     let (from, to) = word.split_at(letter);
     Some(Action::Step { from: from.parse::<Point>().ok()?, to: to.parse::<Point>().ok()? })
 }
 
-/// One line to the other program. If it is gone there is nobody left to tell.
+/// Prints a line. Errors are ignored, because then the other program is gone.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());

@@ -1,4 +1,4 @@
-//! How a game begins: board, komi, handicap, or a file.
+//! Start of a game: board, komi, handicap, or a file.
 
 use std::time::Instant;
 
@@ -24,7 +24,7 @@ impl Table {
         if self.setup.komi_half_points == half_points as u8 {
             return Ok(String::new());
         }
-        // A position from a file may have no way to it from an empty board.
+        // A position from a file may not be reachable from an empty board.
         let empty = Go::new(&self.setup).map_err(|error| error.to_string())?;
         if empty.key() != self.start.key() {
             return Err("the komi of a loaded game stays".into());
@@ -34,7 +34,7 @@ impl Table {
         self.replay()
     }
 
-    /// The main line of a file's first game, up to before a move by its number if one is given.
+    /// The main line of a file's first game, up to before a move number if one is given.
     pub(super) fn load_sgf(&mut self, words: &[&str]) -> Answer {
         let &[file, ref rest @ ..] = words else { return Err("syntax error".into()) };
         let most = match rest {
@@ -46,7 +46,7 @@ impl Table {
         let games = Collection::read(&bytes).map_err(|stopped| cannot(stopped.error.to_string()))?.games;
         let tree = games.first().ok_or_else(|| cannot("no game".into()))?;
         let mut record = GoRecord::read(tree).map_err(|stopped| cannot(stopped.error.to_string()))?;
-        // What the file says of the count is no move.
+        // Marks and agreements in the file are not moves.
         while matches!(record.actions.last(), Some(Action::Toggle(_) | Action::Agree)) {
             record.actions.pop();
         }
@@ -57,7 +57,7 @@ impl Table {
             if self.moves.len() == most {
                 break;
             }
-            // What lets play go on after two passes belongs to the move that follows.
+            // Actions that resume play after two passes belong to the following move.
             let is_move = matches!(action, Action::Place(_) | Action::Pass);
             let before = self.actions.len();
             self.act(action)?;

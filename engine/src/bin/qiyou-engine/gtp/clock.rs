@@ -1,4 +1,4 @@
-//! What the other program says about time, and what of it a move may take.
+//! Time settings by the protocol, and the time of a move.
 
 use std::time::Duration;
 
@@ -6,45 +6,45 @@ use engine::Side;
 
 use super::{parse, parse_side, seconds};
 
-/// What has been said about time.
+/// Time settings.
 pub(super) struct Clock {
     pace: Pace,
     left: [Option<Left>; 2],
-    /// The most for a move, whatever the clock says.
+    /// Maximum time of a move, whatever the clock says.
     most: Option<Duration>,
-    /// Whether playouts end a move when nothing was said.
+    /// Whether moves are limited by playouts without time settings.
     by_playouts: bool,
 }
 
 #[derive(Clone, Copy)]
 enum Pace {
-    /// Nothing: a second a move, unless told otherwise on the command line.
+    /// Not set: a second per move, unless the command line says otherwise.
     None,
-    /// No limit was asked for.
+    /// Explicitly unlimited.
     Free,
-    /// So much for the game, then so much for every so many moves.
+    /// Main time, then a period for a number of stones (Canadian byo-yomi).
     Clock { main: Duration, more: Duration, stones: u32 },
 }
 
-/// What is left on one side's clock; stones of the present period, 0 in the main time.
+/// The state of a side's clock; stones of the present period, 0 in the main time.
 #[derive(Clone, Copy)]
 struct Left {
     time: Duration,
     stones: u32,
 }
 
-/// What a move may take, counted from when it was asked for.
+/// The time for a move, from its request on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Allotted {
-    /// If the choice is in doubt; `None`: no limit.
+    /// If the choice is in doubt; `None`: unlimited.
     pub(super) most: Option<Duration>,
-    /// If it is not.
+    /// Otherwise.
     pub(super) usual: Option<Duration>,
 }
 
-/// Kept back from each move for the way through pipes and the other program's own delays.
+/// Reserve per move for the latency of pipes and of the other program.
 const RESERVE: Duration = Duration::from_millis(8);
-/// Without any limit.
+/// Without any time settings.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
 impl Clock {
@@ -52,21 +52,21 @@ impl Clock {
         Self { pace: Pace::None, left: [None; 2], most, by_playouts }
     }
 
-    /// A new game: what is left has to be told again, the pace stays.
+    /// A new game: remaining times are reset, settings are kept.
     pub(super) const fn begin(&mut self) {
         self.left = [None; 2];
     }
 
-    /// For a move after so many plies on a board of so many points.
+    /// The time for a move after this number of plies on a board of this number of points.
     pub(super) fn allotted(&self, side: Side, ply: u32, points: u32) -> Allotted {
-        // About so many own moves are to come, never few: a game may go on long after the board is full.
+        // Expected number of further own moves, never few, because a game may continue long after the board is full.
         let to_come = (points * 2 / 5).saturating_sub(ply / 2).max(points / 8).max(4);
-        // Beside the share what may be taken at most: of a bank no more than a fifth, of a period all.
+        // The share of a move, and its maximum: a fifth of the main time, or the whole period.
         let (share, most) = match (self.pace, self.left[side.index()]) {
             (Pace::None, None) if self.by_playouts || self.most.is_some() => (None, None),
             (Pace::None, None) => (Some(DEFAULT_TIME), None),
             (Pace::Free, _) => (None, None),
-            // The last stone of a period may take what is left of it, others lend from those to come.
+            // The last stone of a period may use what is left; others may borrow from later ones.
             (_, Some(Left { time, stones })) if stones > 0 => {
                 (Some(time / stones), Some((time / stones * 2).min(time)))
             }
@@ -79,7 +79,7 @@ impl Clock {
                 (Some(more / stones.max(1)), None)
             }
             (Pace::Clock { main, more, stones }, None) => {
-                // The clock is ours to keep when nobody tells what is left: a share of what there was at first.
+                // If nobody reports remaining times: a share of the initial time.
                 (Some(main / (points * 2 / 5).max(10) + more / stones.max(1) / 2), None)
             }
         };
@@ -121,7 +121,7 @@ impl Clock {
     }
 
     fn set(&mut self, main: Duration, more: Duration, stones: u32) {
-        // Section 4.2: time for no stones means that there is no limit.
+        // Section 4.2: time for no stones means unlimited.
         self.pace =
             if stones == 0 && !more.is_zero() { Pace::Free } else { Pace::Clock { main, more, stones } };
         self.left = [None; 2];
@@ -135,7 +135,7 @@ impl Clock {
     }
 }
 
-/// A move in doubt may take so many shares.
+/// Number of shares for a move in doubt.
 const DOUBT: u32 = 3;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Thinking while the other program looks on: analysis, and pondering in its time.
+//! Interruptible searches: analysis, and pondering on the opponent's time.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::TryRecvError;
@@ -10,7 +10,7 @@ use super::wishes::Wishes;
 use super::{Chosen, Table, Tell, lock, say};
 
 impl Table {
-    /// Thinks and tells what it finds until the next line comes in.
+    /// Searches and reports until the next line arrives.
     pub(super) fn analyse(&mut self, id: &str, command: &str, words: &[&str]) {
         let wishes = match Wishes::of(command, words, &self.game) {
             Ok(wishes) => wishes,
@@ -30,7 +30,7 @@ impl Table {
         say("");
     }
 
-    /// Thinks about the position until the next line comes in; what it finds is kept.
+    /// Searches until the next line arrives; the tree is kept.
     pub(super) fn think_on(&mut self, tell: Tell<'_>) {
         let ended = {
             let _both = lock(&self.asked);
@@ -47,7 +47,7 @@ impl Table {
         }
         let begin = Instant::now();
         let elapsed = move || begin.elapsed();
-        // The tree has to be kept for the next question: that takes a limit, which no one waits for.
+        // The tree is kept only with a time limit; this one is never reached.
         const LONG: Duration = Duration::from_hours(24);
         let limits =
             Limits { time: Some(LONG), nodes: None, depth: None, stop: &self.asked.flag, elapsed: &elapsed };

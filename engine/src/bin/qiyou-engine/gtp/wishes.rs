@@ -1,4 +1,4 @@
-//! What other programs want to hear of an analysis, and the words for it.
+//! Parameters and output formats of analysis commands.
 //!
 //! Sources: the documentation of KataGo's GTP extensions, and of Leela Zero's `lz-analyze`.
 
@@ -10,7 +10,7 @@ use engine::{Action, Game, Side};
 
 use super::{parse, parse_side};
 
-/// What an analysis is to tell, how often, and in whose words.
+/// The parameters of an analysis: contents, interval and format.
 pub(super) struct Wishes {
     kata: bool,
     pub(super) side: Option<Side>,
@@ -18,11 +18,11 @@ pub(super) struct Wishes {
     ownership: bool,
     root: bool,
     most: usize,
-    /// Moves that are told whether they were tried or not.
+    /// Minimum number of moves to report, searched or not.
     least: usize,
-    /// Moves of a side that are not told.
+    /// Moves of a side to leave out.
     avoided: Vec<(Side, Action)>,
-    /// Moves of a side without which none is told.
+    /// If not empty for a side, only these moves are reported.
     allowed: Vec<(Side, Action)>,
 }
 
@@ -58,7 +58,7 @@ impl Wishes {
                 | "noResultValue" => {
                     next()?;
                 }
-                // Whose moves, which, and for how many plies: here always for the next.
+                // Side, moves, and number of plies; here always for the next move.
                 "avoid" | "allow" => {
                     let (side, points) = (parse_side(next()?)?, next()?);
                     parse::<u32>(next()?)?;
@@ -77,7 +77,7 @@ impl Wishes {
         Ok(wishes)
     }
 
-    /// One line, whose chances are those of the side to move.
+    /// One line, with chances from the point of view of the side to move.
     pub(super) fn words(&self, game: &Go, analysis: &Analysis) -> String {
         let mut text = String::new();
         let told = analysis
@@ -102,7 +102,7 @@ impl Wishes {
             );
         }
         if self.kata && self.ownership {
-            // Rows from above, and the view of the side to move.
+            // Rows from the top, from the point of view of the side to move.
             let size = usize::from(game.setup().size);
             let sign = if game.turn() == Side::First { 1.0 } else { -1.0 };
             text.push_str(" ownership");
@@ -127,7 +127,7 @@ impl Wishes {
         let first = name(mv.line[0]);
         let line: Vec<String> = mv.line.iter().map(|&mv| name(mv)).collect();
         let line = line.join(" ");
-        // Lower bound of the chance by twice the error of so many playouts.
+        // Lower confidence bound: two standard errors below the winning chance.
         let error = 2.0 * (mv.chance * (1.0 - mv.chance) / mv.visits.max(1) as f32).max(0.0).sqrt();
         let low = (mv.chance - error).clamp(0.0, 1.0);
         let _ = if self.kata {
