@@ -1,9 +1,9 @@
 # Qiyou. Two commands are enough: `make play` and `make test`. `make help` lists the rest.
 CARGO ?= cargo
-# What `make check` looks at beside the default features.
+# Features that `make check` builds besides the default ones.
 LINTED ?= qiyou/online,qiyou/guest,tests/online
 .DEFAULT_GOAL := help
-# No program of tests runs without a time limit: scripts/within is what cargo starts it with.
+# Every test program runs with a time limit: cargo starts it through scripts/within.
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
 WITHIN = CARGO_TARGET_$(TRIPLE)_RUNNER='$(CURDIR)/scripts/within'
 
@@ -104,7 +104,7 @@ bench: ## codec, AI, rules beside libm4ri and Fairy-Stockfish, the app beside ot
 	@scripts/need build play screen bench
 	scripts/bench
 
-# The games whose levels are measured, and how many matches of each two.
+# Games whose levels are measured, and number of matches per pair of levels.
 LEVELS ?= gomoku xiangqi liuzhou go
 GAMES ?= 40
 
@@ -117,7 +117,7 @@ bench-levels: ## levels of LEVELS="gomoku …" against those below, GAMES=40 eac
 	target/release/qiyou-engine levels --a 10 --b 5 --games 40 --ms 500 --at-least 80
 	target/release/qiyou-engine levels --a 5 --b 1 --games 40 --ms 500 --at-least 90
 
-# The game and the numbers that `make tune` is about; none: those that matter most to most games.
+# Game and parameters for `make tune`; none: the most important ones of most games.
 GAME ?= gomoku
 NUMBERS ?= reverse-futility razor reduction-base reduction-flatness history-reduction
 tune: ## looks by self-play for better numbers of a search: make tune GAME=xiangqi NUMBERS="razor null-step"; what it finds, `qiyou-engine tune test` confirms
