@@ -1,8 +1,9 @@
-//! Pictures of every page are as they were when somebody last looked at them and found them good.
+//! Golden tests: every page looks as it did when its picture was approved.
 //!
-//! Every page is compared in all sizes, languages and themes; what it can show is shared among the sixteen, so that each story is
-//! drawn at least once. (`make screens` draws all stories in all sixteen; that takes minutes.) `BLESS=1 cargo test -p qiyou --test
-//! app golden` takes what is drawn now for good; what differs is put beside each other in target/golden.
+//! Every page is compared in all sizes, languages and themes; its stories are distributed over the sixteen combinations, so
+//! that each story is drawn at least once. (`make screens` draws all stories in all combinations, which takes minutes.)
+//! `BLESS=1 cargo test -p qiyou --test app golden` approves the present pictures; differences are shown side by side in
+//! target/golden.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -13,29 +14,30 @@ use qiyou::headless::{Picture, Stage};
 
 use crate::support::{SIZES, stories, tell};
 
-/// A channel of one pixel that differs by less may be rounded: a kept picture has a palette, and where it has many colours those of
-/// single pixels are far from it.
+/// Tolerance per channel of a pixel: golden pictures have a palette, and the colours of single pixels may be far from it.
 const ROUNDED: u8 = 48;
-/// The mean of a block may differ by so much. Rounding goes both ways and leaves less; another colour of text, paper or board does not.
+/// Tolerance of the mean of a block, in the sum of channels. Rounding errors average out below this; a different colour of
+/// text, theme or board does not.
 const NEAR: u32 = 16;
-/// A block's side: about a stroke of a letter.
+/// Side of a block in pixels: about the width of a stroke.
 const BLOCK: usize = 4;
-/// Of 10,000 pixels of a picture at half its size so many may differ: less than a letter of the smallest text on the smallest page.
+/// Number of pixels per 10,000 of the downscaled picture that may differ: less than a letter of the smallest text on the
+/// smallest page.
 const FEW: usize = 2;
-/// A palette's colours.
+/// Number of colours in a palette.
 const COLOURS: usize = 256;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// One picture: name of the story, index of its size, Chinese, dark.
+/// A picture: name of the story, index of its size, Chinese, dark.
 type Drawn = (&'static str, usize, bool, bool);
 
-/// Every size in both languages and themes.
+/// Number of combinations of sizes, languages and themes.
 const WAYS: usize = SIZES.len() * 4;
 
-/// The stories of each page: of those whose names begin with the same word.
+/// The stories of each page, grouped by the first word of their names.
 fn pages() -> BTreeMap<&'static str, Vec<&'static str>> {
     let mut pages: BTreeMap<&str, Vec<&'static str>> = BTreeMap::new();
     for (name, _) in stories() {
@@ -48,13 +50,13 @@ fn page(story: &str) -> &str {
     story.split('-').next().unwrap_or(story)
 }
 
-/// What is drawn.
+/// The pictures to draw.
 fn drawn() -> Vec<Drawn> {
     let mut all = Vec::new();
     for stories in pages().values() {
         for n in 0..stories.len().max(WAYS) {
             let (size, round) = (n % SIZES.len(), n / SIZES.len() % 4);
-            // Each story sees as many of both as it can.
+            // Each story alternates languages and themes.
             let (chinese, dark) = ((size + round).is_multiple_of(2), (size / 2 + round / 2) % 2 == 1);
             all.push((stories[n % stories.len()], size, chinese, dark));
         }
@@ -68,7 +70,7 @@ fn file_name((name, size, chinese, dark): Drawn) -> String {
     format!("{name}-{width}x{height}-{language}-{theme}.png")
 }
 
-/// Half as wide and as high, each pixel the mean of four: what nobody sees from an arm's length does not count.
+/// A picture at half its width and height, each pixel the mean of four, so that invisible differences do not count.
 struct Small {
     width: usize,
     pixels: Vec<[u8; 3]>,
@@ -88,7 +90,8 @@ impl Small {
         Self { width, pixels: (0..width * (picture.height as usize / 2)).map(mean).collect() }
     }
 
-    /// The most frequent colours. Of those that are the same to five bits a channel only the most frequent is taken.
+    /// The most frequent colours. Among colours that are equal in the upper five bits of each channel only the most frequent
+    /// one.
     fn palette(&self) -> Vec<[u8; 3]> {
         let mut exact: BTreeMap<[u8; 3], usize> = BTreeMap::new();
         for pixel in &self.pixels {
@@ -136,7 +139,7 @@ impl Small {
         }
         encoder.set_color(png::ColorType::Indexed);
         encoder.set_palette(palette.concat());
-        // Rows of a palette's indices are best left as they are.
+        // Indexed rows compress best without a filter.
         encoder.set_filter(png::Filter::NoFilter);
         encoder.write_header().and_then(|mut image| image.write_image_data(&indices)).expect("written");
     }
@@ -151,7 +154,7 @@ impl Small {
         Some(Self { width: info.width as usize, pixels })
     }
 
-    /// Pixels that differ by more than rounding, or those of the blocks that do, whichever are more.
+    /// Number of pixels that differ by more than rounding, by single pixels or by blocks, whichever is larger.
     fn differs(&self, other: &Self) -> usize {
         if (self.width, self.pixels.len()) != (other.width, other.pixels.len()) {
             return self.pixels.len();
@@ -164,7 +167,7 @@ impl Small {
         pixels.max(blocks * BLOCK * BLOCK)
     }
 
-    /// The mean colour of each block, those at the edges of what there is of them.
+    /// The mean colour of each block, including partial blocks at the edges.
     fn means(&self) -> Vec<[u32; 3]> {
         let wide = self.width.div_ceil(BLOCK);
         let high = (self.pixels.len() / self.width).div_ceil(BLOCK);
@@ -179,7 +182,7 @@ impl Small {
         sums.into_iter().map(|(sum, count)| sum.map(|sum| sum / count)).collect()
     }
 
-    /// How many pixels may differ.
+    /// Number of pixels that may differ.
     fn few(&self) -> usize {
         self.pixels.len() * FEW / 10_000
     }
@@ -189,7 +192,7 @@ fn is_blessing() -> bool {
     std::env::var_os("BLESS").is_some_and(|value| value == "1")
 }
 
-/// What is drawn at this size, compared with what was found good.
+/// Compares the pictures of this size with the approved ones.
 fn compare(at: usize) {
     let stage = Stage::new();
     let told: BTreeMap<&str, _> = stories().collect();
@@ -227,7 +230,7 @@ fn compare(at: usize) {
     );
 }
 
-// One test for each size, so that they run side by side.
+// One test per size, so that they run in parallel.
 
 #[test]
 fn every_page_looks_as_it_was_found_good_on_a_phone() {
@@ -288,7 +291,7 @@ fn a_button_that_moves_and_another_colour_are_noticed_and_a_rounded_colour_is_no
     let button =
         |at: usize| if (2_000..2_040).contains(&at) { [0x22, 0x1E, 0x18] } else { [0xF3, 0xED, 0xE0] };
     assert!(paper.differs(&plain(&button)) >= 40);
-    // Another colour everywhere, though no pixel is far from what it was.
+    // A different colour everywhere, although no pixel differs much.
     assert_eq!(paper.differs(&plain(&|_| [0xF3 - 17, 0xED - 17, 0xE0 - 17])), 10_000);
     assert_eq!(paper.differs(&plain(&|_| [0xF3 - 16, 0xED, 0xE0])), 0);
     let folder = tempfile::tempdir().expect("a folder for the test");

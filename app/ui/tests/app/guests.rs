@@ -1,4 +1,4 @@
-//! Somebody with a browser: the code in the app, and who comes by it.
+//! Guests with a browser: the code in the app, and the guest's presence.
 
 use std::time::Duration;
 

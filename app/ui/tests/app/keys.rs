@@ -1,4 +1,4 @@
-//! Every control of every page is reached by keys alone, and is seen to be.
+//! Every control of every page can be reached with the keyboard, and shows its focus.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use slint::platform::Key;
 
 use crate::support::{SIZES, Told, stories, tell};
 
-/// More presses than any page has controls.
+/// More key presses than any page has controls.
 const PATIENCE: usize = 150;
 
-/// A phone so long that nothing is scrolled out of sight: what is not seen is not found.
+/// A phone so tall that nothing is scrolled out of view, because invisible elements are not found.
 const LONG: (u32, u32, f32) = (720, 6_000, 2.0);
 
 /// Left, top, width and height in whole pixels.
@@ -22,8 +22,8 @@ fn place(element: &ElementHandle) -> Place {
     [at.x, at.y, size.width, size.height].map(|one| one.round() as i32).into()
 }
 
-/// What can be used on the page, or in the dialog that covers it, in the order in which it is drawn. A board is one: its
-/// points are the arrows' business.
+/// The controls of the page, or of the dialog that covers it, in drawing order. A board counts as one; its points are
+/// reached by arrow keys.
 fn controls(told: &Told) -> Vec<ElementHandle> {
     let window = told.app.window();
     let dialogs = ElementQuery::from_root(window).match_inherits("DialogFrame").find_all();
@@ -47,7 +47,7 @@ fn controls(told: &Told) -> Vec<ElementHandle> {
     query.match_predicate(used).find_all()
 }
 
-/// Where the focus is seen.
+/// The place of the visible focus ring.
 fn ring(told: &Told) -> Option<Place> {
     let rings = ElementQuery::from_root(told.app.window()).match_type_name("FocusRing").find_all();
     assert!(rings.len() < 2, "the focus is in {} places", rings.len());
@@ -59,7 +59,7 @@ fn near(one: Place, other: Place) -> bool {
     apart(one.0, other.0) && apart(one.1, other.1) && apart(one.2, other.2) && apart(one.3, other.3)
 }
 
-/// The names of what `key` does not reach.
+/// The names of the controls that `key` does not reach.
 fn left_out(stage: &Stage, told: &Told, key: Key) -> Vec<String> {
     let all = controls(told);
     let mut reached = BTreeSet::new();
@@ -71,7 +71,7 @@ fn left_out(stage: &Stage, told: &Told, key: Key) -> Vec<String> {
         told.scene.key(key);
         stage.settle(&told.scene);
         match ring(told) {
-            // A text field's ring is that of the field around what is typed.
+            // The ring of a text input is around its field.
             Some(ring) => reached.extend((0..all.len()).filter(|index| {
                 let seen = place(&all[*index]);
                 near(seen, ring)
@@ -82,7 +82,7 @@ fn left_out(stage: &Stage, told: &Told, key: Key) -> Vec<String> {
             None => unseen += 1,
         }
     }
-    // After the last control the focus may rest once before it comes to the first again.
+    // After the last control the focus may be nowhere once before it wraps around.
     assert!(unseen <= PATIENCE / 4, "the focus was not seen {unseen} times");
     (0..all.len())
         .filter(|index| !reached.contains(index))
@@ -107,7 +107,7 @@ fn every_control_of_every_page_is_reached_by_tab_and_seen() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// Dialogs of their own beside the first story of their page.
+/// Dialogs that are tested besides the first story of each page.
 const ALSO_BY_ARROWS: [&str; 8] = [
     "new-game-liuzhou",
     "board-more",
@@ -123,7 +123,7 @@ const ALSO_BY_ARROWS: [&str; 8] = [
 fn arrows_alone_reach_every_control_of_a_story_of_each_page_and_dialog() {
     let stage = Stage::new();
     let mut missed = Vec::new();
-    // One story of each page and dialog: a gamepad has no Tab key.
+    // One story of each page and dialog, with arrow keys, because a gamepad has no Tab key.
     let mut seen = BTreeSet::new();
     for (name, story) in stories() {
         if !seen.insert(name.split('-').next()) && !ALSO_BY_ARROWS.contains(&name) {

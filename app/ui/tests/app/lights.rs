@@ -1,4 +1,4 @@
-//! Lights Out: a hint is one press, and a solution is played out.
+//! Lights Out: a hint shows one press, a solution is played out.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use slint::{ComponentHandle, Model};
 use crate::support::{Told, body, games};
 use crate::touches::{acted, at, playing, tap};
 
-/// Lights of five by five, and what the host finds there.
+/// A board of five by five, with the host's solution.
 fn lamps_with_a_solution(stage: &Stage) -> Told {
     playing(stage, games::alone(&games::lights("5", "5")))
 }
@@ -26,7 +26,7 @@ fn solution() -> reply::Body {
     })
 }
 
-/// Presses of the solution, and the lights that blink.
+/// Number of presses in the solution, and the blinking cells.
 fn blinking(told: &Told) -> (i32, Vec<String>) {
     let board = told.app.window().global::<BoardAdapter<'_>>();
     let points = board.get_points();

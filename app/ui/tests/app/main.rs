@@ -1,4 +1,4 @@
-//! The app from outside: its pages, its fingers and keys.
+//! Tests of the app through its window: pages, taps and keys.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,5 +1,5 @@
-//! Two apps on one network in memory: a whole match of every game but gomoku (whose are in `play` and `ends`), and a race, by taps
-//! alone. Each is cut on its way and goes on.
+//! Two apps on one in-memory network: a whole match of every game except gomoku (see `play` and `ends`), and a race, by taps
+//! alone. Each link is cut once during the match.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use slint::ComponentHandle;
 use crate::ends::{Watcher, index_for_first, replayed, tap_index};
 use crate::play::{Table, met_to, until_both};
 
-/// Where Anna invites whoever is near to this game, as it is chosen on its page.
+/// Chooses this game and its options on Anna's page, for invitations of people nearby.
 fn invite_to(anna: &Table<'_>, game: &str, opponent: &str, choices: &[&str]) {
     anna.new_game(game);
     anna.tap(opponent);
@@ -31,11 +31,11 @@ fn invite_to(anna: &Table<'_>, game: &str, opponent: &str, choices: &[&str]) {
     anna.tap("See who is there");
 }
 
-/// Longer than any answer of a busy machine.
+/// Longer than any reply on a loaded machine.
 const TAPS_AGAIN_AFTER: Duration = Duration::from_secs(20);
 
-/// A match of Anna and Ben from the invitation to its end; both see the same record and each how it ended. Anna looks further than
-/// Ben.
+/// A match between Anna and Ben from the invitation to its end; both see the same record and the result. Anna searches
+/// deeper than Ben.
 fn play_nearby(kind: GameKind, name: &str, options: &[(&str, &str)], choices: &[&str], nodes: u64) {
     let stage = Stage::new();
     let air = link::memory::MemoryNetwork::new(kind as u64 + 10);
@@ -56,7 +56,7 @@ fn play_nearby(kind: GameKind, name: &str, options: &[(&str, &str)], choices: &[
             let count = |watcher: &mut Watcher| watcher.look().map(|room| room.record.len());
             count(&mut of_anna).filter(|here| Some(*here) == count(&mut of_ben) && *here >= done)
         };
-        // The device of whoever has the turn marks the dead stones by itself, if there are any.
+        // The device of the side to move proposes dead stones itself, if there are any.
         if stage.until(&[&anna.scene, &ben.scene], || known().is_some()) {
             done = known().unwrap_or(done);
         } else {
@@ -84,7 +84,7 @@ fn play_nearby(kind: GameKind, name: &str, options: &[(&str, &str)], choices: &[
         }
         let (bot, nodes) = &mut bots[usize::from(!anna_moves)];
         let action = chosen(bot.as_mut(), &game, *nodes);
-        // The board moves under a finger when the card of a lost link comes or goes: who sees that nothing happened taps again.
+        // The layout moves when the card of a lost link appears or disappears: taps again if nothing happened.
         loop {
             tap(mover, &anna, action);
             let (own, tapped) = (if anna_moves { &mut of_anna } else { &mut of_ben }, Instant::now());
@@ -132,12 +132,12 @@ fn chosen(bot: &mut dyn engine::Bot, game: &AnyGame, nodes: u64) -> Action {
     bot.choose(game, &limits, &mut |_| {}).expect("the game goes on").line[0]
 }
 
-/// Taps what this action needs, whichever side `table` sees the board from; `anna` sees it from the first.
+/// Taps what this action needs on `table`, from whichever side it shows the board; `anna` shows it from the first side.
 fn tap(table: &Table<'_>, anna: &Table<'_>, action: Action) {
     let at = |point| {
         let (index, all) = (index_for_first(anna, point), anna.points().len());
         let river = anna.app.window().global::<BoardAdapter<'_>>().get_ground() == Ground::River;
-        // Each sits at an own side of xiangqi's board.
+        // Each player sees xiangqi's board from the own side.
         let across = river && !std::ptr::eq(table, anna);
         tap_index(table, if across { all - 1 - index } else { index });
     };
@@ -169,7 +169,7 @@ fn liuzhou_chess_between_two_apps_is_played_to_its_end() {
     play_nearby(GameKind::Liuzhou, "Liuzhou", &[], &[], 8_000);
 }
 
-/// Lamps to press, the fewest that put all out: tried one by one, the board is small.
+/// A minimal solution by brute force, for small boards.
 fn presses(lit: &[bool], columns: usize) -> Vec<usize> {
     let rows = lit.len() / columns;
     let around = |index: usize| {
@@ -218,7 +218,7 @@ fn two_apps_race_on_the_same_lights_and_race_again_on_others() {
     assert_eq!(board, lit(&ben), "both have the same lights");
     assert!(!anna.says("Hint") && !anna.says("Solve"), "a race is run without help");
 
-    // Ben presses once, then only looks on. Between two presses of Anna's the link is gone for a moment.
+    // Ben presses once, then only watches. Between two presses of Anna the link is cut for a moment.
     press(&ben, 0);
     both("Anna sees that Ben has pressed", &|| runs(&anna).1.presses == 1);
     assert_eq!(lit(&anna), board, "each has a board of their own");
@@ -226,7 +226,8 @@ fn two_apps_race_on_the_same_lights_and_race_again_on_others() {
     for (number, index) in way.iter().enumerate() {
         press(&anna, *index);
         if number == 0 {
-            // The clock stands while they are apart, and a press is refused: the next waits until both know that it runs again.
+            // While the link is down the clock stands and presses are refused: waits until both sides know that it runs
+            // again.
             air.set_reach("Ben", false);
             air.cut_all();
             both("both see that the link is lost", &|| {

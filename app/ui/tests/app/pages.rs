@@ -1,4 +1,4 @@
-//! Every page in every size and language: no text is cut off, nothing is too small for a finger.
+//! Every page in every size and language: no text is cut off, and no control is smaller than a finger.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use slint::{ComponentHandle, Model};
 use crate::support::{SIZES, Told, stories, tell};
 
 slint::slint! {
-    // Measures a text as the pages would set it.
+    // Measures a text in the style of the pages.
     export component Ruler inherits Window {
         in property <string> words;
         in property <string> family;
@@ -26,7 +26,7 @@ slint::slint! {
     }
 }
 
-/// Half a pixel of rounding at scale 1 is no cut.
+/// Rounding of half a pixel at scale 1 is accepted.
 const SLACK: f32 = 1.0;
 
 /// The styles of ui/widgets/text.slint: name, family, size at 100 %.
@@ -46,7 +46,7 @@ fn fits(ruler: &Ruler, words: &str, family: &str, size: f32, width: f32, height:
     ruler.get_wide() <= width + SLACK || (ruler.get_high() <= height + SLACK && ruler.get_wide() > width)
 }
 
-/// Every text on the page that has less room than it needs, or stands beyond the window's side.
+/// The number of texts on the page, and those that have less space than they need or exceed the window.
 fn cut_off(told: &Told, ruler: &Ruler, width: f32, text_scale: f32) -> (usize, Vec<String>) {
     let window = told.app.window();
     let (mut measured, mut cut) = (0, Vec::new());
@@ -69,8 +69,8 @@ fn cut_off(told: &Told, ruler: &Ruler, width: f32, text_scale: f32) -> (usize, V
     (measured, cut)
 }
 
-/// No page cuts more texts off than `known`, at this size, language and size of text. The known ones are a debt: the number may
-/// only fall. (The measure takes each style at its full size; where a widget makes its text smaller by itself, it counts too.)
+/// Asserts that at most `known` texts are cut off at this size, language and text size. Known ones are a debt: the number
+/// may only decrease. (Each style is measured at its full size, so that texts which a widget shrinks count too.)
 fn no_text_is_cut_off(
     (width, height, scale): (u32, u32, f32),
     chinese: bool,
@@ -95,7 +95,7 @@ fn no_text_is_cut_off(
     println!("{} of {known} known texts are cut off", cut.len());
 }
 
-// One test a size and language: together they take minutes, and every core can take one.
+// One test per size and language, so that they run in parallel: together they take minutes.
 macro_rules! no_text_is_cut_off {
     ($($name:ident: $size:literal, $chinese:literal, $text_size:literal, $known:literal;)*) => {
         mod no_text_is_cut_off {
@@ -161,7 +161,7 @@ fn every_control_is_as_large_as_a_finger() {
     const FINGER: f32 = 44.0;
     let stage = Stage::new();
     let mut seen = 0;
-    // The narrowest upright and the lowest lying page.
+    // The narrowest portrait and the lowest landscape page.
     for size in [SIZES[0], SIZES[1]] {
         for (name, story) in stories() {
             let told = tell(&stage, size, (false, false, 0), story);
@@ -175,7 +175,7 @@ fn every_control_is_as_large_as_a_finger() {
                 for control in
                     ElementQuery::from_root(told.app.window()).match_accessible_role(role).find_all()
                 {
-                    // A point of the board is as large as the board lets it be, and a finger slides to it.
+                    // The size of points depends on the board; a finger can slide to the point.
                     if control.type_name().is_some_and(|name| name.ends_with("Point")) {
                         continue;
                     }
@@ -194,7 +194,7 @@ fn every_control_is_as_large_as_a_finger() {
     assert!(seen > 300, "only {seen} controls were found");
 }
 
-/// What a screen reader would say of the page, line by line.
+/// The accessible texts of the page, line by line.
 fn said(told: &Told) -> Vec<String> {
     let all = ElementQuery::from_root(told.app.window()).find_all();
     let one = |element: &ElementHandle| {
@@ -212,7 +212,7 @@ fn a_device_that_is_turned_and_turned_back_shows_what_it_showed() {
     let stage = Stage::new();
     let (width, height, scale) = SIZES[0];
     for (name, story) in stories() {
-        // Seconds are counted there, and go on meanwhile.
+        // Contains seconds, which change in the meantime.
         if ["board-said", "board-link-lost", "race"].contains(&name) {
             continue;
         }
@@ -254,14 +254,14 @@ fn a_name_that_is_half_typed_stays_when_the_device_is_turned() {
 
 #[test]
 fn at_twice_the_text_size_every_page_has_the_same_controls_with_the_same_names() {
-    // So long that nothing is scrolled out of sight: what is not seen is not found.
+    // So tall that nothing is scrolled out of view, because invisible elements are not found.
     const LONG: (u32, u32, f32) = (720, 10_000, 2.0);
     let stage = Stage::new();
     let (mut named, mut changed) = (0, Vec::new());
     for (name, story) in stories() {
         let names = |text_size| {
             let names = crate::touches::names(&tell(&stage, LONG, (false, false, text_size), story));
-            // The word on a card that invites as a whole is left out where the names need its room.
+            // The caption of a card that is a button is left out if the names need the space.
             names.into_iter().filter(|name| !name.is_empty() && name != "Invite").collect::<BTreeSet<_>>()
         };
         let (usual, large) = (names(0), names(3));
@@ -309,7 +309,7 @@ fn the_theme_changes_the_paper() {
     assert_eq!(corner(&told), (0x17, 0x15, 0x12));
 }
 
-/// A gomoku match of two here in the middle of the board page, drawn and at rest, and its room.
+/// A gomoku match of two people at this device, drawn and at rest, with its room.
 fn at_the_board(stage: &Stage) -> (Told, Room) {
     let told = tell(stage, SIZES[0], (true, false, 0), |_, _| {});
     let room = crate::support::room(
@@ -325,7 +325,7 @@ fn at_the_board(stage: &Stage) -> (Told, Room) {
     (told, room)
 }
 
-/// The same room with one white stone more.
+/// The same room with one more white stone.
 fn with_a_stone(mut room: Room, column: u32, row: u32) -> Room {
     let board = room.board.as_mut().expect("a board");
     board.pieces.push(proto::control::Piece { at: row * 1_024 + column, side: 2, kind: 0 });
@@ -333,14 +333,14 @@ fn with_a_stone(mut room: Room, column: u32, row: u32) -> Room {
     room
 }
 
-/// Device pixels of one point of gomoku's board on the smallest phone.
+/// Device pixels of a point of gomoku's board on the smallest phone.
 const CELL: u32 = 42 * 42;
 
 #[test]
 fn one_move_repaints_little_more_than_its_own_cells() {
     let stage = Stage::new();
     let (mut told, room) = at_the_board(&stage);
-    // The same side is to move again, so that only the board differs: a stone more, and the mark of the last move.
+    // The same side is to move again, so that only the board differs: one more stone, and the mark of the last move.
     told.say(proto::control::event::Body::Room(with_a_stone(room, 0, 0)));
     stage.settle(&told.scene);
     let repainted = told.scene.take_repainted();
@@ -362,7 +362,7 @@ fn a_move_repaints_its_cells_at_once_and_the_turn_that_it_brings_a_frame_later()
     let cells = told.scene.take_repainted();
     assert!(cells > 0 && cells <= 6 * CELL, "{cells} pixels at once, a cell has {CELL}");
     stage.settle(&told.scene);
-    // The two seats and the title; the board between them is left as it is.
+    // The two seats and the title; the board between them is not repainted.
     let (beside, all) = (told.scene.take_repainted(), SIZES[0].0 * SIZES[0].1);
     assert!(beside > 0 && beside <= all / 4, "{beside} of {all} pixels a frame later");
 }

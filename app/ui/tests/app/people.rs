@@ -1,4 +1,4 @@
-//! Friends, codes, accounts, invitations with their terms, and what two look at together after the end.
+//! Friends, codes, accounts, invitations with their terms, and shared analysis after the end.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::support::people::{account, befriended, code, friend, invitation, look
 use crate::support::{Told, body, bot, here, place, room};
 use crate::touches::{dialog, page, remark, says, started, tap};
 
-/// What was asked since, but for the rules, which are answered.
+/// The requests since the last call, except those about rules, which are answered.
 fn asked(stage: &Stage, told: &mut Told) -> Vec<request::Body> {
     told.answer(stage).iter().map(|one| body(one).clone()).collect()
 }
@@ -468,7 +468,7 @@ fn what_people_near_would_like_to_play_is_said_and_ours_is_told() {
     for said in ["wants to play Go", "in a game", "open to a game"] {
         assert!(says(&told, said), "{said}");
     }
-    // Who turns to people with another game wishes for that.
+    // Opening the people page for another game changes the wish.
     told.app.prefer_opponent(qiyou::screens::Game::Xiangqi, qiyou::LastOpponent::Peer);
     told.app.new_game(qiyou::screens::Game::Xiangqi);
     told.answer(&stage);
@@ -482,7 +482,7 @@ fn endings_are_worked_out_stopped_and_deleted_by_one_switch() {
     use control::EndingsState as State;
     let stage = Stage::new();
     let mut told = started(&stage);
-    // So long that nothing is scrolled out of sight.
+    // So tall that nothing is scrolled out of view.
     told.scene.resize(720, 6_000, 2.0);
     told.app.go(Page::Settings);
     stage.settle(&told.scene);

@@ -1,4 +1,4 @@
-//! Whole matches on the real host in this process, by taps alone and by keys alone.
+//! Whole matches on a real host in this process, by taps alone and by keys alone.
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
@@ -19,10 +19,10 @@ use tokio::runtime::Runtime;
 
 use crate::support::SIZES;
 
-/// The words by which the app remembers its games.
+/// The words of the games in preferences.
 const GAMES: [&str; 5] = ["gomoku", "go", "xiangqi", "liuzhou", "lights-out"];
 
-/// An app with a host of its own, as `qiyou` runs them. Several may sit on one stage.
+/// An app with a host of its own, as `qiyou` runs them. Several may share a stage.
 pub(crate) struct Table<'a> {
     pub(crate) stage: &'a Stage,
     pub(crate) scene: Scene,
@@ -38,7 +38,7 @@ impl<'a> Table<'a> {
     }
 
     pub(crate) fn with(stage: &'a Stage, configured: impl FnOnce(HostConfig) -> HostConfig) -> Self {
-        // QIYOU_LOG=debug: what a test that fails has done. Only the first of a process can set it.
+        // QIYOU_LOG=debug shows the log of a failing test. Only the first app of a process can set it.
         let filter = tracing_subscriber::EnvFilter::try_from_env("QIYOU_LOG").unwrap_or_default();
         tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init().ok();
         let saves = tempfile::tempdir().expect("a folder for the test");
@@ -78,7 +78,7 @@ impl<'a> Table<'a> {
         assert!(so, "waited in vain: {what}\n{}", self.told());
     }
 
-    /// All that the window says, for somebody who was not there.
+    /// All texts in the window, for failure messages.
     fn told(&self) -> String {
         let navigation = self.app.window().global::<Navigation<'_>>();
         let labels: Vec<String> = ElementQuery::from_root(self.app.window())
@@ -96,13 +96,13 @@ impl<'a> Table<'a> {
         format!("{page:?}, {dialog:?}, {remark:?}: {}", labels.join(" | "))
     }
 
-    /// Gives the turn away, which is asked about first.
+    /// Passes, with the confirmation.
     pub(crate) fn pass(&self) {
         self.tap("Pass");
         self.tap("Yes, pass");
     }
 
-    /// What is beside the board follows a move by a frame: what cannot be touched yet is waited for.
+    /// Taps a control, after waiting for it: controls beside the board follow a move by a frame.
     pub(crate) fn tap(&self, name: &str) {
         let named = || {
             ElementHandle::find_by_accessible_label(self.app.window(), name)
@@ -118,7 +118,7 @@ impl<'a> Table<'a> {
         self.stage.settle(&self.scene);
     }
 
-    /// The page for a new match of this game, once the host has said what there is to choose.
+    /// Opens the page for a new match of this game, and waits for its options.
     pub(crate) fn new_game(&self, game: &str) {
         self.tap(game);
         self.until("the options", || {
@@ -141,13 +141,13 @@ impl<'a> Table<'a> {
         self.app.window().global::<BoardAdapter<'_>>().get_points().iter().collect()
     }
 
-    /// Waits until so many actions have been played and it is our turn.
+    /// Waits until this number of actions was made and it is our turn.
     fn my_turn_after(&self, ply: i32) {
         self.until("our turn", || self.live() && self.ply() >= ply);
         self.stage.settle(&self.scene);
     }
 
-    /// Goes to a point by arrows, from where the cursor was left, and plays there.
+    /// Moves the cursor to a point with arrow keys, and plays there.
     fn go_to(&self, cursor: &Cell<(i32, i32)>, to: (i32, i32)) {
         let (mut column, mut row) = cursor.get();
         while (column, row) != to {
@@ -187,7 +187,7 @@ impl<'a> Table<'a> {
         self.app.window().global::<BoardAdapter<'_>>().get_live()
     }
 
-    /// The stones that are seen, as a point and whose.
+    /// The visible stones, with points and sides.
     fn stones(&self) -> Vec<(Point, Side)> {
         let board = self.app.window().global::<BoardAdapter<'_>>();
         board
@@ -202,7 +202,7 @@ impl<'a> Table<'a> {
             .collect()
     }
 
-    /// Plays Black to the end of the match; `play` puts the stone. Black looks a little further than the device.
+    /// Plays Black to the end of the match; `play` places the stone. Black searches a little deeper than the bot.
     fn play_to_the_end(&self, play: impl Fn(Point)) {
         let mut game = AnyGame::new(&GameKind::Gomoku.default_setup()).expect("the default is valid");
         let mut black = engine::bot(GameKind::Gomoku, Level::new(4).expect("a level"), 7);
@@ -273,7 +273,7 @@ fn a_whole_match_against_level_1_is_played_by_taps_alone_and_then_another_begins
     }
     let stones = table.stones().len();
     table.tap("Rematch as White");
-    // Colours are swapped: the device begins.
+    // Colours are swapped: the bot moves first.
     table.until("the new game", || table.stones().len() < stones && table.live());
     assert!(!table.over());
     assert_eq!(table.stones().iter().filter(|(_, side)| *side == Side::First).count(), 1);
@@ -292,7 +292,7 @@ fn a_whole_match_against_level_1_is_played_by_taps_alone_and_then_another_begins
 fn a_whole_match_against_level_1_is_played_by_keys_alone() {
     let stage = Stage::new();
     let table = Table::new(&stage);
-    // Puzzles, records, settings, friends, the nearby card, the first tile.
+    // Order of the focus: puzzles, matches, settings, friends, the nearby card, the first tile.
     for _ in 0..6 {
         table.key(Key::Tab);
     }
@@ -313,7 +313,7 @@ fn a_whole_match_against_level_1_is_played_by_keys_alone() {
     table.key(Key::Return);
     table.until("the board", || table.page() == Page::Board);
     let cursor = Cell::new((7, 7));
-    // The first arrow comes to the board.
+    // The first arrow key shows the cursor on the board.
     table.key(Key::RightArrow);
     table.play_to_the_end(|to| table.go_to(&cursor, (to.column.into(), to.row.into())));
     table.stage.settle(&table.scene);
@@ -352,7 +352,7 @@ fn go_is_played_by_taps_to_its_count_and_by_keys() {
         table.tap(point);
         table.my_turn_after(ply);
     }
-    // The keyboard comes to the middle of the board, E5.
+    // The cursor starts at the centre of the board, E5.
     let cursor = Cell::new((4, 4));
     table.key(Key::RightArrow);
     for (ply, point) in (5..).zip([(0, 0), (5, 4), (1, 0), (4, 3)]) {
@@ -364,7 +364,7 @@ fn go_is_played_by_taps_to_its_count_and_by_keys() {
     table.my_turn_after(9);
     table.pass();
     table.my_turn_after(10);
-    // The engine's opinion is there at once; a touch takes it back, and another gives it again.
+    // The proposal of dead stones comes at once; a tap on the stone removes its mark, and another sets it again.
     table.until("it is marked as dead", || table.points().iter().any(|point| point.dead));
     table.stage.settle(&table.scene);
     let told = table.app.window().global::<BoardAdapter<'_>>().get_told();
@@ -472,18 +472,19 @@ fn lights_out_is_solved_by_hints_in_the_fewest_presses_and_then_another_board_be
     table.end();
 }
 
-/// Both go on until something is so.
+/// Runs both apps until the condition holds.
 pub(crate) fn until_both(anna: &Table<'_>, ben: &Table<'_>, what: &str, condition: &dyn Fn() -> bool) {
     let so = anna.stage.until(&[&anna.scene, &ben.scene], condition);
     assert!(so, "waited in vain: {what}\nAnna: {}\nBen: {}", anna.told(), ben.told());
 }
 
-/// Anna and Ben, on one network in memory: they find each other, compare, and sit at a board at which Anna begins.
+/// Anna and Ben on one in-memory network: they discover each other, compare strings, and start a match in which Anna moves
+/// first.
 pub(crate) fn met<'a>(stage: &'a Stage, air: &link::memory::MemoryNetwork) -> (Table<'a>, Table<'a>) {
     met_to(stage, air, |anna| anna.app.go(Page::Nearby))
 }
 
-/// The same for a game that Anna chooses, on her way to the page of those who are near.
+/// As [`met`], for a game that Anna chooses on her way to the page of people nearby.
 pub(crate) fn met_to<'a>(
     stage: &'a Stage,
     air: &link::memory::MemoryNetwork,
@@ -518,7 +519,7 @@ pub(crate) fn met_to<'a>(
     (anna, ben)
 }
 
-/// Two apps on one network in memory, from the first sight to the end of the match, by taps alone.
+/// Two apps on one in-memory network, from discovery to the end of the match, by taps alone.
 #[test]
 fn two_people_nearby_meet_compare_and_play_a_match_in_which_a_stone_is_taken_back() {
     let stage = Stage::new();
@@ -527,7 +528,7 @@ fn two_people_nearby_meet_compare_and_play_a_match_in_which_a_stone_is_taken_bac
     let both = |what: &str, condition: &dyn Fn() -> bool| until_both(&anna, &ben, what, condition);
     both("Anna has Black and begins", &|| anna.live() && !ben.live());
 
-    // Five in a row for Anna, with one stone taken back on the way.
+    // Five in a row for Anna, with one undo.
     let turn = |mover: &Table<'_>, other: &Table<'_>, point: &str| {
         let before = mover.stones().len();
         both("the turn", &|| mover.live());
@@ -624,7 +625,7 @@ fn what_a_lesson_does_not_want_is_said_and_changes_nothing() {
     table.until("why not", || navigation().get_remark() == qiyou::screens::Remark::Told);
     assert_eq!(navigation().get_remark_name(), "Not wrong, but tap what is marked.");
     assert_eq!(shown().get_points().iter().collect::<Vec<_>>(), before);
-    // And the touch that is wanted is taken as if there had been no other.
+    // The requested touch is accepted as if there had been no other.
     table.tap("H8 empty");
     table.until("it is taken", || shown().get_finished());
     table.end();

@@ -1,4 +1,4 @@
-//! Puzzles: chosen by game and difficulty, tried on the board, left for the next.
+//! Puzzles: chosen by game and difficulty, tried on the board, continued with the next one.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn a_puzzle_is_opened_tried_solved_and_left_for_the_next() {
     assert!(says(&told, "Not quite: H7 stops it. Undo and try again."));
     told.answer(&stage);
     tap(&stage, &told, "Restart");
-    // A puzzle begins again unasked.
+    // A puzzle starts over without a confirmation.
     let asked = told.answer(&stage);
     assert!(
         matches!(body(&asked[0]), request::Body::Offer(offer) if offer.kind() == control::OfferKind::OfferNewGame)
@@ -75,7 +75,7 @@ fn a_puzzle_is_opened_tried_solved_and_left_for_the_next() {
     let asked = told.answer(&stage);
     let [one] = &asked[..] else { panic!("{asked:?}") };
     assert!(matches!(body(one), request::Body::OpenPuzzle(open) if open.puzzle == "g3"), "{asked:?}");
-    // The one before is left when the next is there, so that no board is seen without a puzzle.
+    // The previous room is closed after the next one is there, so that no board without a puzzle is shown.
     assert_eq!(page(&told), Page::Board);
     told.reply(one.id, reply::Body::RoomId("next".into()));
     told.say(event::Body::Room(control::Room { id: "next".into(), ..tried(PuzzleProgress::PuzzleOpen) }));
@@ -105,7 +105,7 @@ fn the_way_back_from_a_puzzle_is_the_puzzles() {
     assert_eq!(listed().puzzles.len(), 4);
 }
 
-/// Touches what has to be touched for this action. Boards are seen from Red's side, or from Black's where Black solves.
+/// Taps what this action needs. Boards are shown from Red's side, or from Black's if Black solves.
 fn touch(table: &Table<'_>, action: Action, turned: bool) {
     let board = table.app.window().global::<BoardAdapter<'_>>();
     let (columns, rows) = (board.get_columns(), board.get_rows());
@@ -133,7 +133,7 @@ fn puzzles_of_every_game_are_solved_in_the_window_after_a_wrong_move_and_no_righ
     table.app.window().global::<HomeAdapter<'_>>().invoke_open_puzzles();
     for &kind in GameKind::ALL {
         let all = puzzles::all(kind);
-        // The first, one of the middle, and the hardest.
+        // The first, one of the middle, and the hardest puzzle.
         for puzzle in [&all[0], &all[all.len() / 2], &all[all.len() - 1]] {
             table.app.window().global::<PuzzlesAdapter<'_>>().invoke_open(puzzle.id.as_str().into());
             table.until("the puzzle", || {

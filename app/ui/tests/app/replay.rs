@@ -1,4 +1,4 @@
-//! A kept match, looked through.
+//! Review of a kept match.
 
 use proto::control::{self, reply, request};
 use qiyou::headless::Stage;
@@ -17,7 +17,7 @@ fn turning_points_are_listed_gone_through_and_the_better_move_is_drawn_before_ea
     let page = || told.app.window().global::<ReplayAdapter<'_>>();
     let listed: Vec<_> =
         page().get_turning_points().iter().map(|one| (one.number, one.before, one.after)).collect();
-    // Of the mover's chances, in percent.
+    // The mover's winning chances, in percent.
     assert_eq!(listed, [(9, 58, 29), (12, 65, 38)]);
     assert_eq!((page().get_turns_before(), page().get_turns_after()), (true, false), "the end is shown");
     assert_eq!(page().get_arrow_from(), -1);

@@ -1,4 +1,4 @@
-//! The way back: from every page, however it was come to, home is reached through pages that make sense.
+//! Navigation: from every page, however it was opened, the back button leads home through sensible pages.
 
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ use slint::platform::Key;
 use crate::support::{Told, body, bot, games, here, keep, open, puzzles, room};
 use crate::touches::{dialog, page, started, tap};
 
-/// A way to press something.
+/// A way to press back.
 type Way = fn(&Stage, &Told);
 
-/// What leads to a page.
+/// Input that leads to a page.
 type Go = fn(&Stage, &mut Told);
 
-/// Ways to every page, and what is seen on the way back, home last.
+/// Ways to every page, with the pages on the way back, home last.
 const WAYS: [(&str, Go, &[Page]); 19] = [
     ("a new game", |_, told| told.app.new_game(Game::Gomoku), &[Page::NewGame]),
     ("people near", |_, told| told.app.go(Page::Nearby), &[Page::Nearby]),
@@ -179,7 +179,7 @@ fn from_every_page_back_leads_home_through_pages_that_make_sense_by_touch_key_an
                 usize::from(way.contains(&Page::Board)),
                 "{what}: the room is closed once, when it is left"
             );
-            // Home is the end of every way.
+            // Every way back ends at home.
             told.scene.key(Key::Escape);
             stage.settle(&told.scene);
             assert_eq!(page(&told), Page::Home, "{what}");

@@ -1,5 +1,5 @@
-//! The thread of the screen never waits: while an engine thinks at full strength the app does what it is told at once, and
-//! each event costs a bounded amount of work. Work is counted, not timed.
+//! The user interface thread never blocks: while an engine searches at full strength, input is handled at once, and each
+//! event costs a bounded amount of work. Work is counted, not timed.
 
 use qiyou::headless::Stage;
 use qiyou::screens::{BoardAdapter, Game, Navigation, Page};
@@ -21,7 +21,7 @@ fn while_an_engine_thinks_at_full_strength_pages_turn_at_once_and_its_reports_co
     table.stage.settle(&table.scene);
     table.scene.take_repainted();
 
-    // Its reports: each brings the pages up to date once, changes no point of the board, and repaints a part of the page.
+    // Each report of the engine updates the pages once, changes no point of the board, and repaints a part of the page.
     let all = 720 * 1_440;
     let mut reports = 0;
     let mut steps = 0;
@@ -44,7 +44,7 @@ fn while_an_engine_thinks_at_full_strength_pages_turn_at_once_and_its_reports_co
     }
     assert!(reports > 0, "it reports while it thinks");
 
-    // Touches: done with the pass that follows, whatever the engine is doing.
+    // Touches are handled in the next pass, whatever the engine is doing.
     for page in [Page::Settings, Page::Records, Page::Board, Page::Settings] {
         let before = table.app.work();
         table.app.go(page);
@@ -78,7 +78,7 @@ fn a_touch_asks_once_and_waits_for_nothing() {
         told.app.window().global::<BoardAdapter<'_>>().invoke_touch(index);
     }
     let after = told.app.work();
-    // Nobody has answered any of them.
+    // None of the requests has been answered.
     assert_eq!(told.asked().len(), 225);
     assert_eq!((after.taken, after.rows), (before.taken, before.rows));
 }

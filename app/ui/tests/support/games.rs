@@ -1,4 +1,4 @@
-//! Positions and rule sheets of every game as a host tells them, made from the engine.
+//! Fake events and replies about every game (positions, rule sheets), made with the engine.
 
 use engine::{Action, AnyGame, GameKind, Language, Setup, Side};
 use proto::{board, control};
@@ -6,7 +6,7 @@ use session::wire;
 
 use super::{bot, here};
 
-/// A game with these actions played, by its notation.
+/// A game after these actions, given in its notation.
 pub(crate) fn played(setup: &Setup, actions: &str) -> AnyGame {
     let mut game = AnyGame::new(setup).expect("a valid setup");
     for action in actions.split_whitespace() {
@@ -16,7 +16,7 @@ pub(crate) fn played(setup: &Setup, actions: &str) -> AnyGame {
     game
 }
 
-/// A setup with these options chosen.
+/// A setup with these options.
 pub(crate) fn chosen(kind: GameKind, options: &[(&str, &str)]) -> Setup {
     let mut setup = kind.default_setup();
     for (option, value) in options {
@@ -25,13 +25,13 @@ pub(crate) fn chosen(kind: GameKind, options: &[(&str, &str)]) -> Setup {
     setup
 }
 
-/// The match of one who plays this side here against a device of level 7.
+/// A match of this side's player against a bot of level 7.
 pub(crate) fn against_the_device(game: &AnyGame, side: Side) -> control::Room {
     let (first, second) = if side == Side::First { (here(), bot(7)) } else { (bot(7), here()) };
     room(game, first, second, &[side])
 }
 
-/// A match of two people here, or of one where the game is for one.
+/// A match of two people at this device, or of one in games for one player.
 pub(crate) fn alone(game: &AnyGame) -> control::Room {
     room(game, here(), here(), &Side::BOTH)
 }
@@ -59,7 +59,7 @@ fn room(game: &AnyGame, first: control::Seat, second: control::Seat, mine: &[Sid
     }
 }
 
-/// The moves of an opening of xiangqi, in its notation and as players write them.
+/// The moves of a xiangqi opening, in notation and in players' notation.
 pub(crate) fn written(after: &AnyGame) -> (Vec<String>, Vec<control::Words>) {
     let mut game = AnyGame::new(&after.setup()).expect("a valid setup");
     XIANGQI_OPENING
@@ -74,7 +74,7 @@ pub(crate) fn written(after: &AnyGame) -> (Vec<String>, Vec<control::Words>) {
         .unzip()
 }
 
-/// What a host answers to `Describe`.
+/// The reply to `Describe`.
 pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
     let setup = match (&asked.choice, &asked.setup) {
         (Some(choice), _) => {
@@ -125,7 +125,7 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
     }
 }
 
-/// Some of the clocks that a host offers.
+/// Some of the time controls that a host offers.
 pub(crate) fn paces() -> Vec<control::PacePreset> {
     let pace = |word: &str, zh: &str, en: &str, main_s: u32, step_s: u32| control::PacePreset {
         word: word.into(),
@@ -144,7 +144,7 @@ pub(crate) fn paces() -> Vec<control::PacePreset> {
     ]
 }
 
-/// A clock of one's own, as a host names it.
+/// A custom clock, with the host's name for it.
 fn own_pace(pace: board::Pace) -> control::PacePreset {
     let (minutes, seconds, periods) = (pace.main_s / 60, pace.step_s, pace.periods);
     control::PacePreset {
@@ -157,7 +157,7 @@ fn own_pace(pace: board::Pace) -> control::PacePreset {
     }
 }
 
-/// What a host answers to `Teach`, of touches that are wanted.
+/// The reply to `Teach`, if all actions are accepted.
 pub(crate) fn lesson(asked: &control::Teach) -> control::Lesson {
     let kind = wire::read_game(asked.game).expect("a game");
     let actions: Vec<Action> =
@@ -176,7 +176,7 @@ pub(crate) fn lesson(asked: &control::Teach) -> control::Lesson {
     }
 }
 
-/// Go on nine lines after a short middle game.
+/// Go on 9x9 after a short middle game.
 pub(crate) fn go() -> AnyGame {
     played(
         &chosen(GameKind::Go, &[("size", "9")]),
@@ -184,7 +184,7 @@ pub(crate) fn go() -> AnyGame {
     )
 }
 
-/// The same board at its end: both have passed, and two black stones are said to be dead.
+/// The same board at the end: both sides have passed, and two black stones are marked as dead.
 pub(crate) fn go_counting() -> AnyGame {
     let mut game = go();
     for action in [Action::Pass, Action::Pass] {
@@ -198,20 +198,20 @@ pub(crate) fn go_counting() -> AnyGame {
 const XIANGQI_OPENING: &str =
     "炮二平五 马8进7 马二进三 车9平8 车一平二 马2进3 兵七进一 卒7进1 马八进七 士4进5 炮八进二 象3进5";
 
-/// An opening: the cannon in the middle against two horses.
+/// A xiangqi opening: the central cannon against two horses.
 pub(crate) fn xiangqi() -> AnyGame {
     played(&GameKind::Xiangqi.default_setup(), XIANGQI_OPENING)
 }
 
-/// Liuzhou chess just after a square was made, so that a stone is to be captured.
+/// Liuzhou chess just after a square was made, with a capture due.
 pub(crate) fn liuzhou_placing() -> AnyGame {
     played(&GameKind::Liuzhou.default_setup(), "c3 a6 d3 e5 c4 b5 d4")
 }
 
-/// Any legal game of Liuzhou chess until its stones walk.
+/// A legal game of Liuzhou chess up to the moving phase.
 pub(crate) fn liuzhou_moving() -> AnyGame {
     let mut game = AnyGame::new(&GameKind::Liuzhou.default_setup()).expect("the default is valid");
-    // Always the same of the legal actions, spread over the board.
+    // Deterministic choices among the legal actions, spread over the board.
     for turn in 0_usize.. {
         let view = game.view();
         if !view.steps.is_empty() && turn > 44 || view.outcome.is_some() {
@@ -223,7 +223,7 @@ pub(crate) fn liuzhou_moving() -> AnyGame {
     game
 }
 
-/// A board of lamps of this size with a few pressed.
+/// A Lights Out board of this size with a few presses.
 pub(crate) fn lights(columns: &str, rows: &str) -> AnyGame {
     let setup = chosen(GameKind::LightsOut, &[("columns", columns), ("rows", rows), ("seed", "7")]);
     played(&setup, "b2 c3")

@@ -1,4 +1,4 @@
-//! What the tests and the pictures share: a host in hand that tells stories, one for each thing a page can show.
+//! Shared by tests and pictures: a fake host, and stories, one for each state that a page can show.
 
 pub(crate) mod games;
 pub(crate) mod people;
@@ -18,7 +18,7 @@ use slint::ComponentHandle;
 pub(crate) const SIZES: [(u32, u32, f32); 4] =
     [(720, 1440, 2.0), (800, 480, 1.0), (1280, 720, 1.0), (1280, 800, 1.0)];
 
-/// The app on a stage with its host in hand.
+/// The app on a stage with a fake host.
 pub(crate) struct Told {
     pub(crate) app: App,
     pub(crate) scene: Scene,
@@ -26,7 +26,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// An app that has just been told that nothing is there yet.
+    /// An app that has received an empty initial state.
     pub(crate) fn new(stage: &Stage, (width, height, scale): (u32, u32, f32)) -> Self {
         share_pictures();
         let (client, from_host, hand) = Client::in_hand();
@@ -63,7 +63,7 @@ impl Told {
         std::iter::from_fn(|| self.hand.asked.try_recv().ok()).collect()
     }
 
-    /// Answers what the app asks about rules, as a host does at once. The other requests that were made, in their order.
+    /// Answers requests about rules at once, like a host. Returns the other requests since the last call, in order.
     pub(crate) fn answer(&mut self, stage: &Stage) -> Vec<Request> {
         let mut others = Vec::new();
         loop {
@@ -86,7 +86,7 @@ impl Told {
         }
     }
 
-    /// Language, theme and text size as chosen on the settings page; no animations.
+    /// Sets language, theme and text size as on the settings page; disables animations.
     pub(crate) fn prefer(&self, chinese: bool, dark: bool, text_size: usize) {
         self.app.prefer(Preferences {
             language: if chinese { Language::Chinese } else { Language::English },
@@ -125,7 +125,7 @@ pub(crate) fn peer(name: &str) -> control::Seat {
     control::Seat { who: Some(seat::Who::Peer("key".into())), name: name.into(), ..Default::default() }
 }
 
-/// The position of the drawn design: 17 stones, Black has just played.
+/// The position of the design: 17 stones, Black has just moved.
 const BLACK: [(u32, u32); 9] = [(7, 9), (9, 9), (8, 8), (6, 7), (7, 7), (4, 6), (9, 6), (8, 4), (9, 5)];
 const WHITE: [(u32, u32); 8] = [(10, 10), (6, 8), (9, 7), (5, 6), (6, 6), (7, 6), (8, 6), (7, 5)];
 
@@ -137,7 +137,7 @@ fn stones(stones: &[(u32, u32)], side: Side) -> impl Iterator<Item = control::Pi
     })
 }
 
-/// A match in the middle of its game.
+/// A match in progress.
 pub(crate) fn room(first: control::Seat, second: control::Seat, mine: &[Side]) -> control::Room {
     let record = "h10 k11 j10 g9 i9 j8 g8 f7 h8 g7 e7 h7 j7 i7 i5 h6 j6";
     control::Room {
@@ -172,14 +172,14 @@ pub(crate) fn room(first: control::Seat, second: control::Seat, mine: &[Side]) -
     }
 }
 
-/// A match whose other seat is a guest's.
+/// A match with a guest on the other side.
 pub(crate) fn with_guest(name: &str) -> control::Room {
     let who = Some(control::seat::Who::Guest(true));
     let seat = control::Seat { who, name: name.into(), away: name.is_empty(), ..Default::default() };
     room(here(), seat, &[Side::First])
 }
 
-/// Who has come by the code of that seat.
+/// The state of that seat's code.
 pub(crate) fn guest(name: &str, present: bool) -> control::Guest {
     control::Guest {
         room_id: "room".into(),
@@ -191,7 +191,7 @@ pub(crate) fn guest(name: &str, present: bool) -> control::Guest {
     }
 }
 
-/// The host answers the request for a code, which is among what was asked.
+/// Answers the pending request for a code.
 pub(crate) fn show_guest_code(told: &mut Told) -> control::ShowGuestCode {
     let all = told.asked();
     let found = all.iter().find_map(|one| match body(one) {
@@ -218,7 +218,7 @@ pub(crate) fn link(state: control::PeerLink, away_ms: u32) -> control::LinkState
     }
 }
 
-/// White makes five.
+/// A five of White.
 fn won(first: control::Seat, second: control::Seat, mine: &[Side]) -> control::Room {
     let mut room = room(first, second, mine);
     let board = room.board.as_mut().expect("set above");
@@ -289,7 +289,7 @@ fn comparison(known_name_new_key: bool, answered_here: bool) -> event::Body {
     })
 }
 
-/// Opens a match that is told.
+/// Opens the room of an event.
 pub(crate) fn open(stage: &Stage, told: &mut Told, room: control::Room) {
     let id = room.id.clone();
     told.say(event::Body::Room(room));
@@ -303,14 +303,14 @@ fn friends_near(told: &Told) {
     told.say(near("b", "客厅的平板", false, -71));
 }
 
-/// Touches the point of this letter and row, counted from 0 at the bottom.
+/// Taps the point with this column letter and row, counted from 0 at the bottom.
 fn touch_point(told: &Told, column: char, row: u16) {
     let page = told.app.window().global::<BoardAdapter<'_>>();
     let (columns, rows) = (page.get_columns(), page.get_rows());
     page.invoke_touch((rows - 1 - i32::from(row)) * columns + (column as i32 - 'a' as i32));
 }
 
-/// Asks for the solution, and is told it.
+/// Requests the solution, and answers the request.
 fn solve(stage: &Stage, told: &mut Told, game: &engine::AnyGame) {
     let engine::AnyGame::LightsOut(lights) = game else { panic!("only lights are solved") };
     let engine::lights_out::Solution::Presses { presses, fewest } = lights.solution() else {
@@ -335,7 +335,7 @@ fn solve(stage: &Stage, told: &mut Told, game: &engine::AnyGame) {
 
 pub(crate) type Tell = fn(&Stage, &mut Told);
 
-/// Four matches as a host keeps them, the latest first.
+/// Four kept matches, latest first.
 fn kept() -> Vec<control::MatchSummary> {
     let summary = |id: &str, room: control::Room, minutes: u64| {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
@@ -363,7 +363,7 @@ fn kept() -> Vec<control::MatchSummary> {
     ]
 }
 
-/// Answers what is asked for kept matches.
+/// Answers requests about kept matches.
 pub(crate) fn keep(stage: &Stage, told: &mut Told) {
     for request in told.answer(stage) {
         if let request::Body::ListMatches(asked) = body(&request) {
@@ -376,7 +376,7 @@ pub(crate) fn keep(stage: &Stage, told: &mut Told) {
     }
 }
 
-/// Opens the first kept match from the records, and is told its middle; judged, if it is to be.
+/// Opens the review of the first kept match at its middle; with evaluations, if `judged`.
 pub(crate) fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
     told.app.window().global::<qiyou::screens::HomeAdapter<'_>>().invoke_open_records();
     keep(stage, told);
@@ -400,7 +400,7 @@ pub(crate) fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
         }
     }
     if judged {
-        // Red's ninth action and Black's last one cost much.
+        // Red's ninth action and Black's last one are mistakes.
         let stands = [20, 40, -10, 60, 30, 120, 90, 160, 150, -420, -380, -300, 250];
         let step = board::Step { from: 2 * 1_024 + 7, to: 2 * 1_024 + 4 };
         let positions = (0..)
@@ -423,7 +423,7 @@ pub(crate) fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
     }
 }
 
-/// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
+/// Every picture of the contact sheet, by name: the events and touches that lead to it.
 pub(crate) const STORIES: [(&str, Tell); 73] = [
     ("home", |_, told| {
         friends_near(told);
@@ -762,7 +762,7 @@ pub(crate) const STORIES: [(&str, Tell); 73] = [
         told.app.learn(Game::Xiangqi);
         told.answer(stage);
         let lesson = told.app.window().global::<qiyou::screens::LessonAdapter<'_>>();
-        // The cannon, which stands in the third row from below.
+        // The cannon, in the third row from below.
         lesson.invoke_touch(7 * 9 + 7);
     }),
     ("lesson-done", |stage, told| {
@@ -791,7 +791,7 @@ pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
     STORIES.into_iter().chain(people::PEOPLE).chain(puzzles::PUZZLES)
 }
 
-/// One story, told in this language and theme, drawn at rest.
+/// Tells a story in this language and theme, drawn at rest.
 pub(crate) fn tell(
     stage: &Stage,
     size: (u32, u32, f32),

@@ -1,4 +1,4 @@
-//! Stories about other people: friends, codes, accounts, invitations, and what two do together after a match.
+//! Stories about other people: friends, codes, accounts, invitations, and analysis after a match.
 
 use proto::board::{self, Side};
 use proto::control::{self, event, reply, request};
@@ -23,7 +23,7 @@ pub(crate) fn friend(id: &str, name: &str) -> control::Friend {
     }
 }
 
-/// Five friends, each somewhere else, one who asks, one who is refused.
+/// Five friends with different presence, a contact request, and a blocked person.
 pub(crate) fn befriended(told: &Told) {
     told.say(radio(control::RadioState::RadioReady));
     let all = [
@@ -73,7 +73,7 @@ pub(crate) fn account(state: control::AccountState) -> event::Body {
     })
 }
 
-/// A code as a host tells it.
+/// A friend code in a reply.
 pub(crate) fn code(name: &str, key: u8) -> control::FriendCode {
     let code =
         link::friend_code::FriendCode { key: [key; 32], name: name.into(), tag: None, places: Vec::new() };
@@ -91,7 +91,7 @@ fn show_code(stage: &Stage, told: &mut Told) {
     }
 }
 
-/// Go on nine lines with a clock: several terms to be read.
+/// Terms of an invitation with several options: Go on 9x9 with a clock.
 pub(crate) fn invitation(counters: &str) -> control::Invitation {
     let setup = games::chosen(engine::GameKind::Go, &[("size", "9"), ("handicap", "2")]);
     control::Invitation {
@@ -111,7 +111,7 @@ pub(crate) fn invitation(counters: &str) -> control::Invitation {
     }
 }
 
-/// A finished match with Librem 5 that is looked through again, with two moves tried.
+/// A finished match with Librem 5 under analysis, with two moves tried.
 pub(crate) fn looked_through() -> control::Room {
     let mut room = won(peer("Librem 5"), here(), &[Side::Second]);
     room.link = Some(link(control::PeerLink::Up, 0));
@@ -129,7 +129,7 @@ pub(crate) fn looked_through() -> control::Room {
     room
 }
 
-/// A match of theirs that Librem 5 shows.
+/// A match that Librem 5 offers.
 pub(crate) fn gift() -> control::Gift {
     let room = won(peer("Ben"), here(), &[Side::Second]);
     control::Gift {
@@ -148,12 +148,12 @@ pub(crate) fn gift() -> control::Gift {
     }
 }
 
-/// White has a three that wants an answer.
+/// White has a three that needs an answer.
 pub(crate) fn hinted() -> engine::AnyGame {
     games::played(&engine::GameKind::Gomoku.default_setup(), "h8 g7 h9 g8 k10 g9")
 }
 
-/// Three ways to answer it, and what it threatens, as a host tells them.
+/// A hint: three variations, and White's threats.
 pub(crate) fn advice(game: &engine::AnyGame) -> control::HintFound {
     let line = |moves: &str, permille| control::HintLine {
         line: moves.split(' ').map(Into::into).collect(),
@@ -178,7 +178,7 @@ pub(crate) fn advice(game: &engine::AnyGame) -> control::HintFound {
     }
 }
 
-/// A race against Librem 5, who has finished or has not.
+/// A race against Librem 5, who has finished or not.
 pub(crate) fn race(they_finished: bool) -> control::Room {
     let game = games::lights("5", "5");
     let mut room = games::alone(&game);

@@ -1,4 +1,4 @@
-//! Stories about puzzles: their lists, and a board on which one is tried.
+//! Stories about puzzles: their lists, and the board of one.
 
 use engine::{AnyGame, GameKind, Side};
 use proto::control::{self, PuzzleProgress, event, reply, request};
@@ -32,7 +32,7 @@ pub(crate) fn puzzle(id: &str, grade: u32) -> control::Puzzle {
     }
 }
 
-/// Three easy ones, of which one is solved, and a hard one.
+/// Three easy puzzles, of which one is solved, and a hard one.
 pub(crate) fn listed() -> control::Puzzles {
     let count = |game: proto::board::Game, puzzles, solved| control::PuzzleCount {
         game: game.into(),
@@ -56,7 +56,7 @@ pub(crate) fn listed() -> control::Puzzles {
     }
 }
 
-/// The board of a puzzle that goes like this.
+/// The board of a puzzle in this state.
 pub(crate) fn tried(progress: PuzzleProgress) -> control::Room {
     let mut room = games::against_the_device(&position(), Side::First);
     let say = match progress {
@@ -82,7 +82,7 @@ pub(crate) fn tried(progress: PuzzleProgress) -> control::Room {
     room
 }
 
-/// Turns to the page, and is told what there is.
+/// Opens the page, and answers its request.
 pub(crate) fn look(stage: &Stage, told: &mut Told) {
     told.answer(stage);
     told.app.window().global::<HomeAdapter<'_>>().invoke_open_puzzles();
