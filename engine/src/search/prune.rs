@@ -131,7 +131,7 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
     }
 }
 
-/// Minimum of the sum of butterfly history and two continuation histories.
+/// Magnitude of the worst history score: butterfly history and two continuation histories, 1,024 each.
 const HISTORY_WORST: i32 = 3 * 1024;
 
 /// The result of a singular search.

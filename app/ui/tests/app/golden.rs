@@ -16,7 +16,7 @@ use crate::support::{SIZES, stories, tell};
 
 /// Tolerance per channel of a pixel: golden pictures have a palette, and the colours of single pixels may be far from it.
 const ROUNDED: u8 = 48;
-/// Tolerance of the mean of a block, in the sum of channels. Rounding errors average out below this; a different colour of
+/// Tolerance of the mean of a block per channel. Rounding errors average out below this; a different colour of
 /// text, theme or board does not.
 const NEAR: u32 = 16;
 /// Side of a block in pixels: about the width of a stroke.
