@@ -1,6 +1,5 @@
 //! Guests with a browser: the code in the app, and the guest's presence.
 
-
 use proto::board::Side;
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;
