@@ -42,7 +42,6 @@ const ASKED_FOR: Duration = Duration::from_hours(24 * 30);
 
 /// Prefixes of settings keys: an unanswered invitation by letter; one that was declined; the state in the last letter about
 /// a match; the position up to which an account's archive was read.
-/// match; what was read of an account's archive.
 const ASKED: &str = "letter_asked/";
 const DECLINED: &str = "letter_declined/";
 const WRITTEN: &str = "letter_written/";

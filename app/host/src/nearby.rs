@@ -98,7 +98,6 @@ impl Nearby {
 
 /// Rank of a carrier, lowest first: the local network is fastest and uses no radio of its own; online play is for people who
 /// are not near.
-/// for those who are not here.
 fn preference(kind: CarrierKind) -> u8 {
     match kind {
         CarrierKind::Memory => 0,

@@ -101,7 +101,6 @@ fn rust_files(folder: &str, into: &mut Vec<String>) {
 
 /// Texts for players, Chinese and English. In Rust code a Chinese sentence is recognised by its characters; its English
 /// version follows it.
-/// follows it.
 fn texts() -> (Vec<Text>, Vec<Text>) {
     let (mut chinese, mut english) = (Vec::new(), Vec::new());
     let catalogue = "app/screens/lang/zh/LC_MESSAGES/screens.po";

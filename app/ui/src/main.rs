@@ -30,7 +30,7 @@ struct Arguments {
     /// Bluetooth adapter, such as hci1, if no daemon is running [default: the first]
     #[arg(long)]
     adapter: Option<String>,
-    /// Do not use Bluetooth if no daemon is running
+    /// Leave Bluetooth off if no daemon is running
     #[arg(long, conflicts_with = "adapter")]
     no_bluetooth: bool,
     /// Do not advertise or discover devices in the local network if no daemon is running
@@ -262,7 +262,7 @@ fn explain_missing_library() {
     }));
 }
 
-/// For `make bench`: prints the time from the program's start to the first frame, and the memory use one second later, after
+/// For `make bench`: prints the time from the program's start to the first frame, and the memory taken one second later, after
 /// the host has replied too.
 fn measure_start(app: &App, began: Instant) {
     app.after_first_frame(move || {
@@ -278,7 +278,7 @@ fn measure_start(app: &App, began: Instant) {
     });
 }
 
-/// For `make bench`: prints the peak memory use while a bot of the highest level thinks, sampled ten times per second.
+/// For `make bench`: prints the peak memory while a bot of the highest level thinks, sampled ten times per second.
 fn measure_thinking(app: &App, game: &str) -> Result<(), String> {
     let (game, options): (_, &[_]) = match game {
         // A board size without an opening book.

@@ -35,7 +35,6 @@ pub enum Goal {
 
 /// Calls `$then` with the contest of a goal for a puzzle that began at `$start`, or evaluates to `$none` if the goal is not
 /// of this game.
-/// game's.
 macro_rules! with_contest {
     ($game:expr, $start:expr, $goal:expr, $attacker:expr, $none:expr, $contest:ident => $then:expr) => {
         match ($game, $goal) {
