@@ -3,15 +3,11 @@
 //! Presses commute, and two presses of a cell cancel, so this is a linear system over GF(2) with one unknown (press) and one
 //! equation (light) per cell. Instead of solving that (mn) x (mn) system:
 //!
-//! - **Orthogonal neighbours.** The presses in the first row determine all others: a light in row i after the presses of
-//! rows up to i
-//!   can only be turned off from row i + 1 ("light chasing"). Done symbolically, with every press as a linear function of
-//! the n
-//!   presses in the first row, the condition that the last row is off is an n x n system. On a torus the first two rows are
-//! unknown,
+//! - **Orthogonal neighbours.** The presses in the first row determine all others: a light in row i after the presses of rows up to i
+//!   can only be turned off from row i + 1 ("light chasing"). Done symbolically, with every press as a linear function of the n
+//!   presses in the first row, the condition that the last row is off is an n x n system. On a torus the first two rows are unknown,
 //!   and the condition is on two rows.
-//! - **Diagonal neighbours too.** The toggled cells are then a product, three rows times three columns. So each row is
-//! solved
+//! - **Diagonal neighbours too.** The toggled cells are then a product, three rows times three columns. So each row is solved
 //!   separately, then each column, by light chasing in one dimension.
 //!
 //! Solutions differ by the null space. For up to [`MOST_DIMENSIONS_FOR_FEWEST`] dimensions the minimal solution is found by
