@@ -1,8 +1,7 @@
 //! What every client of Qiyou's host shares: the touch app, `qiyouctl`, tests.
 //!
-//! - A connection over any byte stream: [`Connection`] sends one request at a time, [`connect`] runs on tasks of its own,
-//! [`open`] returns
-//!   the two directions.
+//! - A connection over any byte stream: [`Connection`] sends one request at a time, [`connect`] runs on tasks of its
+//!   own, [`open`] returns the two directions.
 //! - [`HostState`]: the host's state, built by [`apply`](HostState::apply) alone, and turned back into events by
 //!   [`replicate`](HostState::replicate).
 //! - [`json`]: the JSON form of the host's state, with the words ([`words`], [`pace`]) that scripts and pages read.
