@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::{debug, error, info, warn};
 
+use crate::achieved;
 use crate::alarm::Alarm;
 use crate::archive::{Imported, Judging};
 use crate::bots::{BotMaker, BotNews, BotThread};
@@ -561,6 +562,10 @@ impl Actor {
             #[cfg(feature = "guest")]
             Viewer::Watcher => Vec::new(),
         };
+        let achieved = achieved::achieved(&self.journal, room).unwrap_or_else(|error| {
+            warn!(%error, "what was achieved is not known");
+            None
+        });
         let mut shown = control::Room {
             id: record.id.to_string(),
             setup: Some(session::wire::setup(&record.setup)),
@@ -576,6 +581,7 @@ impl Actor {
             digest: record.digest(),
             can_act: self.turn(room).is_some_and(|turn| mine.contains(&turn)),
             follows: room.follows.map_or_else(String::new, |id| id.to_string()),
+            achieved: achieved.filter(|_| matches!(viewer, Viewer::Here)),
             ..control::Room::default()
         };
         shown.pace = session::Pace::write(record.pace);

@@ -35,6 +35,7 @@
 
 #![forbid(unsafe_code)]
 
+mod achieved;
 mod actor;
 mod admission;
 mod alarm;

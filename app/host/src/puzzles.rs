@@ -25,6 +25,8 @@ pub(crate) struct PuzzleRoom {
     attempt: Attempt,
     /// Whether this try has been counted.
     counted: bool,
+    /// Whether a move of the solution was shown.
+    helped: bool,
     /// While the last move is judged: who asked in which request.
     judging: Option<Responder>,
     /// Larger for rooms opened later.
@@ -108,7 +110,13 @@ impl Actor {
         }
         let id = MatchId(self.chance.bytes());
         let opened = self.puzzles.values().map(|room| room.opened + 1).max().unwrap_or(0);
-        let room = PuzzleRoom { attempt: Attempt::new(puzzle), counted: false, judging: None, opened };
+        let room = PuzzleRoom {
+            attempt: Attempt::new(puzzle),
+            counted: false,
+            helped: false,
+            judging: None,
+            opened,
+        };
         self.puzzles.insert(id, room);
         self.mark_for_display(id);
         Ok(in_room(id))
@@ -202,7 +210,7 @@ impl Actor {
             }
             Some(OfferKind::NewGame | OfferKind::NewGameSame) => {
                 room.attempt = Attempt::new(room.attempt.puzzle().clone());
-                room.counted = false;
+                (room.counted, room.helped) = (false, false);
             }
             _ => {
                 return Err(Refusal::new(
@@ -242,11 +250,11 @@ impl Actor {
         found: Result<control::HintFound, Refusal>,
     ) {
         self.work.ended(Job::Hint);
-        if self.puzzles.contains_key(&id) {
-            responder.answer(found.map(Answer::Hint));
-        } else {
-            responder.refuse(Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed"));
-        }
+        let Some(room) = self.puzzles.get_mut(&id) else {
+            return responder.refuse(Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed"));
+        };
+        room.helped |= found.is_ok();
+        responder.answer(found.map(Answer::Hint));
     }
 
     /// The room as clients see it; `None` if it is no puzzle's.
@@ -296,7 +304,8 @@ impl Actor {
                 puzzle: Some(shown_puzzle(puzzle, &saved, false)),
                 progress: progress.into(),
                 left: attempt.left(),
-                say: Some(said(attempt, progress)),
+                say: Some(said(attempt, progress, room.helped)),
+                helped: room.helped,
                 next: if progress == PuzzleProgress::PuzzleSolved { next } else { String::new() },
             }),
             ..control::Room::default()
@@ -341,16 +350,19 @@ fn shown_puzzle(puzzle: &Puzzle, saved: &BTreeMap<String, SavedPuzzle>, with_boa
 }
 
 /// What is so, as a sentence.
-fn said(attempt: &Attempt, progress: PuzzleProgress) -> control::Words {
+fn said(attempt: &Attempt, progress: PuzzleProgress, helped: bool) -> control::Words {
     let puzzle = attempt.puzzle();
     let words = |zh: &str, en: &str| control::Words { zh: zh.into(), en: en.into() };
     match progress {
         PuzzleProgress::PuzzleSolved => {
             let why = |language| puzzle.why(attempt.game(), language);
-            words(
-                &format!("解开了！{}", why(Language::Chinese)),
-                &format!("Solved! {}", why(Language::English)),
-            )
+            // With a move of the solution shown it is said, and not praised.
+            let (zh, en) = if helped {
+                ("有提示，解开了。", "Solved with a hint.")
+            } else {
+                ("解开了！", "Solved!")
+            };
+            words(&format!("{zh}{}", why(Language::Chinese)), &format!("{en} {}", why(Language::English)))
         }
         PuzzleProgress::PuzzleJudging => words("正在看这步棋……", "Checking this move…"),
         PuzzleProgress::PuzzleWrong if puzzle.kind() == GameKind::LightsOut => words(

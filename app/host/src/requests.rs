@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::lights_out::{LightsOutSetup, Start};
 use engine::{AnyGame, Level, Limits, Setup, Side};
 use link::{CarrierKind, Transport, Verdict};
-use proto::control::{self, ColourChoice, NoticeKind, RefusalCode, event, request};
+use proto::control::{self, ColourChoice, Help, NoticeKind, RefusalCode, event, request};
 use proto::limits;
 use proto::peer::DeclineReason;
 use session::{Analysis, Colours, Command, LocalCommand, MatchId, MatchRecord, OfferKind, Pace, Terms, wire};
@@ -628,7 +628,10 @@ impl Actor {
         }
         match wanted {
             // For a person who may take the seat back; with a peer it is always so.
-            Seat::Bot(level) if assists || with_peer => room.assists[side.index()] = Some(level),
+            Seat::Bot(level) if assists || with_peer => {
+                room.assists[side.index()] = Some(level);
+                self.journal.keep(|store| store.add_help(id, Help::Solved))?;
+            }
             seat => {
                 let mut seats = room.seats.clone();
                 seats[side.index()] = seat;
@@ -650,6 +653,10 @@ impl Actor {
             Ok(position) => position,
             Err(refusal) => return responder.refuse(refusal),
         };
+        let help = if hint.solve { Help::Solved } else { Help::Hints };
+        if let Err(error) = self.journal.keep(|store| store.add_help(id, help)) {
+            return responder.refuse(error.into());
+        }
         let (maker, seed, lines) = (self.bot_maker.clone(), self.chance.seed(), hint.lines as usize);
         let (inbox, time) = (self.inbox.clone(), HINT_TIME.min(self.bot_time));
         let think = move || {

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod fuzz;
 mod matches;
+mod past;
 mod people;
 #[cfg(test)]
 mod power_cut;

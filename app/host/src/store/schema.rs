@@ -125,6 +125,8 @@ pub(super) const MIGRATIONS: &[&str] = &["
     ) STRICT, WITHOUT ROWID;
 ", "
     -- From here on a seat may be guest:NAME, which earlier programs take for damage: they say that the file is newer instead.
+", "
+    ALTER TABLE matches ADD COLUMN help INTEGER NOT NULL DEFAULT 0;       -- qiyou.control.Help: what was done for the person here
 "];
 
 /// Opens the file, and brings it to the present schema.

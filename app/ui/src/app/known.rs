@@ -94,8 +94,6 @@ pub(crate) struct Known {
     pub(crate) look: adapters::board::Look,
     pub(crate) hint: Option<HintState>,
     pub(crate) solving: Option<adapters::board::Solving>,
-    /// The match whose solution was shown: it is not the player's own.
-    pub(crate) shown_solution: Option<String>,
     /// What the host says of the remembered choice for each game, by its number.
     pub(crate) sheets: BTreeMap<i32, GameSheet>,
     /// The time controls that the host offers, whichever game it was asked about.
