@@ -254,3 +254,13 @@ pub(crate) fn last_lights() -> (AnyGame, AnyGame) {
     }
     (before, game)
 }
+
+/// Go on nine lines, counted: each side has its half of the board.
+pub(crate) fn counted() -> AnyGame {
+    let walls: Vec<String> = (1..=9).map(|row| format!("D{row} E{row}")).collect();
+    let mut game = played(&chosen(GameKind::Go, &[("size", "9")]), &walls.join(" "));
+    for action in [Action::Pass, Action::Pass, Action::Agree, Action::Agree] {
+        game.act(action).expect("both agree");
+    }
+    game
+}
