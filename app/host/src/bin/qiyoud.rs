@@ -39,10 +39,10 @@ struct Arguments {
     /// Never ask the desktop to notify
     #[arg(long)]
     no_notifications: bool,
-    /// Neither be found nor look for others in the local network
+    /// Neither be found nor look for others on the local network
     #[arg(long)]
     no_lan: bool,
-    /// The TCP port in the local network, for a firewall [default: any]
+    /// The TCP port on the local network, for a firewall [default: any]
     #[arg(long, conflicts_with = "no_lan")]
     lan_port: Option<u16>,
     /// Let no guest with a browser in
