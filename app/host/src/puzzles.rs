@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use engine::puzzles::{self, Attempt, Puzzle};
-use engine::{AnyGame, GameKind, Language, Side};
+use engine::{Action, AnyGame, GameKind, Language, Side};
 use proto::control::{self, PuzzleProgress, RefusalCode, event, request};
 use session::{MatchId, OfferKind, wire};
 
@@ -150,7 +150,7 @@ impl Actor {
     }
 
     /// The move as an action that the rules allow; a first move is counted as a try.
-    fn move_to_try(&mut self, id: MatchId, act: &control::Act) -> Result<engine::Action, Refusal> {
+    fn move_to_try(&mut self, id: MatchId, act: &control::Act) -> Result<Action, Refusal> {
         let room = &self.puzzles[&id];
         if room.judging.is_some() {
             return Err(Refusal::new(RefusalCode::RefusalBusy, "the last move is still being judged"));
@@ -323,7 +323,25 @@ pub fn tried(attempt: &Attempt) -> control::Board {
             ..control::Mark::default()
         });
     }
+    let refutes =
+        |at| control::Mark { at, kind: control::MarkKind::MarkRefutes.into(), ..control::Mark::default() };
+    match refutation(attempt) {
+        Some(Action::Place(at)) => board.marks.push(refutes(wire::point(at))),
+        Some(Action::Step { from, to }) => {
+            let (from, to) = (wire::point(from), wire::point(to));
+            board.marks.push(refutes(to));
+            board.lines = vec![proto::board::Step { from, to }];
+        }
+        _ => {}
+    }
     board
+}
+
+/// The reply by which a wrong try fails, where there was one.
+fn refutation(attempt: &Attempt) -> Option<Action> {
+    let answered = attempt.game().turn() == attempt.solver() && attempt.line().len() > 1;
+    let wrong = attempt.end() == Some(false) && attempt.puzzle().kind() != GameKind::LightsOut;
+    attempt.line().last().copied().filter(|_| answered && wrong)
 }
 
 fn next_unsolved(kind: GameKind, saved: &BTreeMap<String, SavedPuzzle>) -> Option<&'static Puzzle> {
@@ -369,17 +387,13 @@ fn said(attempt: &Attempt, progress: PuzzleProgress, helped: bool) -> control::W
             "次数用完了，还有灯亮着。悔一步，或从头再来。",
             "No presses are left, but some lights are still on. Undo or restart.",
         ),
-        PuzzleProgress::PuzzleWrong => {
-            let answered = attempt.game().turn() == attempt.solver();
-            let answer = attempt.line().last().copied().filter(|_| answered && attempt.line().len() > 1);
-            match answer.map(|answer| replied(attempt, answer)) {
-                Some([zh, en]) => words(
-                    &format!("这样不行：对方应 {zh}，就来不及了。悔一步再试。"),
-                    &format!("Not quite: {en} stops it. Undo and try again."),
-                ),
-                None => words("这样不行：步数不够。悔一步再试。", "Too slow. Undo and try again."),
-            }
-        }
+        PuzzleProgress::PuzzleWrong => match refutation(attempt).map(|answer| replied(attempt, answer)) {
+            Some([zh, en]) => words(
+                &format!("这样不行：对方应 {zh}，就来不及了。悔一步再试。"),
+                &format!("Not quite: {en} stops it. Undo and try again."),
+            ),
+            None => words("这样不行：步数不够。悔一步再试。", "Too slow. Undo and try again."),
+        },
         _ if attempt.line().is_empty() => {
             control::Words { zh: puzzle.words(Language::Chinese), en: puzzle.words(Language::English) }
         }
@@ -394,7 +408,7 @@ fn said(attempt: &Attempt, progress: PuzzleProgress, helped: bool) -> control::W
 }
 
 /// The last action as players write it, Chinese and English.
-fn replied(attempt: &Attempt, answer: engine::Action) -> [String; 2] {
+fn replied(attempt: &Attempt, answer: Action) -> [String; 2] {
     let mut before: AnyGame = attempt.puzzle().start.clone();
     for &action in &attempt.line()[..attempt.line().len() - 1] {
         before.act(action).expect("the try has played it");
@@ -403,4 +417,46 @@ fn replied(attempt: &Attempt, answer: engine::Action) -> [String; 2] {
         let plain = before.notation(answer);
         [plain.clone(), plain]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reply_that_a_wrong_try_fails_by_is_shown_on_the_board() {
+        for (kind, by_step) in [(GameKind::Gomoku, false), (GameKind::Xiangqi, true), (GameKind::Go, false)] {
+            let mut shown = 0;
+            for puzzle in puzzles::all(kind).iter().filter(|puzzle| puzzle.moves > 1).take(8) {
+                let on_board = |action: &Action| matches!(action, Action::Place(_) | Action::Step { .. });
+                let legal = puzzle.start.legal_actions().into_iter().filter(on_board);
+                // Of a wrong move that threatens nothing no reply is needed.
+                let tries = legal.filter(|action| *action != puzzle.solution).map(|wrong| {
+                    let mut attempt = Attempt::new(puzzle.clone());
+                    attempt.act(wrong).expect("it is legal");
+                    attempt
+                });
+                let Some(attempt) = tries.into_iter().find(|attempt| refutation(attempt).is_some()) else {
+                    continue;
+                };
+                let board = tried(&attempt);
+                let refutes = |mark: &&control::Mark| mark.kind() == control::MarkKind::MarkRefutes;
+                let marks: Vec<u32> = board.marks.iter().filter(refutes).map(|mark| mark.at).collect();
+                let reply = refutation(&attempt).expect("just seen");
+                shown += 1;
+                let said = said(&attempt, PuzzleProgress::PuzzleWrong, false);
+                assert!(said.en.contains(&replied(&attempt, reply)[1]), "{}: {said:?}", puzzle.id);
+                match reply {
+                    Action::Place(at) => assert_eq!(marks, [wire::point(at)]),
+                    Action::Step { from, to } => {
+                        assert_eq!(marks, [wire::point(to)]);
+                        let line = proto::board::Step { from: wire::point(from), to: wire::point(to) };
+                        assert_eq!((board.lines, by_step), (vec![line], true));
+                    }
+                    _ => assert!(marks.is_empty()),
+                }
+            }
+            assert!(shown > 0, "{kind:?}: no wrong try is answered");
+        }
+    }
 }

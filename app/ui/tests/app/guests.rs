@@ -1,7 +1,5 @@
 //! Somebody with a browser: the code in the app, and who comes by it.
 
-use std::time::Duration;
-
 use proto::board::Side;
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use i_slint_backend_testing::ElementHandle;
-use proto::board::{Action, Side, action};
+use proto::board::{Side, action};
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;
 use qiyou::screens::{BoardAdapter, Dialog, Navigation, NewGameAdapter, Page, Remark};

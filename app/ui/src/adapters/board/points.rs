@@ -168,6 +168,7 @@ pub(crate) fn plain_points(board: &control::Board, layout: &Layout, chinese: boo
                 MarkKind::MarkTerritory => point.territory = one.side,
                 MarkKind::MarkPress => point.hint = true,
                 MarkKind::MarkForbidden => point.forbidden = true,
+                MarkKind::MarkRefutes => point.refutes = true,
                 MarkKind::MarkFault => point.fault = true,
             }
         });
@@ -193,13 +194,15 @@ pub(crate) fn plain_points(board: &control::Board, layout: &Layout, chinese: boo
 
 /// What is drawn from point to point.
 fn lines(board: &control::Board, layout: &Layout) -> Vec<LineView> {
+    // Of a general that is attacked, or of the reply that stops somebody.
+    let refutes = board.marks.iter().any(|mark| mark.kind() == MarkKind::MarkRefutes);
+    let grave = board.game() == wire::Game::Xiangqi || refutes;
     let ends = |line: &wire::Step| layout.index(line.from).zip(layout.index(line.to));
     let view = |(from, to): (usize, usize)| LineView {
         from: from as i32,
         to: to as i32,
         ply: board.ply as i32,
-        // Of a general that is attacked.
-        grave: board.game() == wire::Game::Xiangqi,
+        grave,
     };
     board.lines.iter().filter_map(ends).map(view).collect()
 }
