@@ -20,7 +20,6 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::{debug, error, info, warn};
 
-use crate::achieved;
 use crate::alarm::Alarm;
 use crate::archive::{Imported, Judging};
 use crate::bots::{BotMaker, BotNews, BotThread};
@@ -47,7 +46,7 @@ use crate::rest::Rest;
 use crate::rings::Rings;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
-use crate::store::{SavedBlocked, Store};
+use crate::store::{self, SavedBlocked, Store};
 use crate::strangers::Strangers;
 use crate::visibility::Openness;
 use crate::work::Work;
@@ -562,7 +561,7 @@ impl Actor {
             #[cfg(feature = "guest")]
             Viewer::Watcher => Vec::new(),
         };
-        let achieved = achieved::achieved(&self.journal, room).unwrap_or_else(|error| {
+        let achieved = store::achieved(&self.journal, room).unwrap_or_else(|error| {
             warn!(%error, "what was achieved is not known");
             None
         });

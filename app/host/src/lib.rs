@@ -35,7 +35,6 @@
 
 #![forbid(unsafe_code)]
 
-mod achieved;
 mod actor;
 mod admission;
 mod alarm;

@@ -4,6 +4,7 @@
 //! nothing before that. A match is its setup and a list of actions, one row each; the view `record` shows it without what
 //! differs from device to device, so that both devices' rows are equal.
 
+mod achieved;
 #[cfg(test)]
 mod fuzz;
 mod matches;
@@ -28,6 +29,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
 use tracing::warn;
 
 use crate::backup;
+pub(crate) use achieved::achieved;
 pub(crate) use matches::{KeptFile, MatchFilter, Opponent, SavedMatch};
 pub(crate) use people::{SavedBlocked, SavedFriend};
 pub(crate) use puzzles::SavedPuzzle;

@@ -3,9 +3,9 @@
 use engine::{Action, AnyGame, Fact, Level, Setup, Side};
 use proto::control::{Achieved, Help};
 
+use super::{Store, StoreError};
 use crate::room::{Room, Seat};
 use crate::show;
-use crate::store::{Store, StoreError};
 
 /// In fewer moves there is nothing to look for.
 const TURNS: u32 = 8;
