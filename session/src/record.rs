@@ -129,6 +129,15 @@ pub enum MatchResult {
 }
 
 impl MatchResult {
+    /// The side that won; `None` of a draw.
+    pub fn winner(self) -> Option<Side> {
+        match self {
+            Self::Played(outcome) => outcome.winner,
+            Self::DrawAgreed => None,
+            Self::Resigned(side) | Self::TimedOut(side) => Some(side.other()),
+        }
+    }
+
     /// The side that resigned or lost on time, which only its own device can decide.
     pub fn given_up_by(self) -> Option<Side> {
         match self {

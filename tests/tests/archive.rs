@@ -45,7 +45,7 @@ async fn a_file_becomes_a_match_that_is_looked_into_and_written_again() {
     assert_eq!(spoken, ["炮二平五", "马8进7", "马二进三", "车9平8"]);
     let board = middle.board.expect("a board");
     assert_eq!((board.ply, board.turn()), (2, Side::First));
-    let export = control::Export { room_id: id.clone(), format: String::new() };
+    let export = control::Export { room_id: id.clone(), format: String::new(), ply: None };
     let reply::Body::File(file) = anna.client.ask(request::Body::Export(export)).await.expect("written")
     else {
         panic!("a file")
@@ -106,7 +106,7 @@ async fn matches_are_found_by_game_opponent_and_outcome() {
 }
 
 async fn export(client: &mut Client, id: &str, format: &str) -> String {
-    let export = control::Export { room_id: id.into(), format: format.into() };
+    let export = control::Export { room_id: id.into(), format: format.into(), ply: None };
     match client.ask(request::Body::Export(export)).await.expect("written") {
         reply::Body::File(file) => String::from_utf8(file.content.to_vec()).expect("text"),
         other => panic!("a file, not {other:?}"),
@@ -190,6 +190,26 @@ async fn a_file_goes_into_another_format_with_its_names_date_and_result() {
     let origins: Vec<_> = all.matches.iter().map(|one| one.origin.clone()).collect();
     assert!(origins.len() == 2 && origins[0] == origins[1], "{origins:?}");
     assert!(all.matches.iter().any(|one| one.room_id == again));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_position_on_the_way_is_written_alone_and_a_part_of_the_record_as_far_as_it() {
+    let mut house = House::new(77);
+    let mut anna = house.device("Anna").await;
+    let id = import(&mut anna.client, "b.sgf", SABAKI).await.expect("a game");
+    let mut at = async |format: &str, ply| {
+        let export = control::Export { room_id: id.clone(), format: format.into(), ply };
+        match anna.client.ask(request::Body::Export(export)).await.expect("written") {
+            reply::Body::File(file) => String::from_utf8(file.content.to_vec()).expect("text"),
+            other => panic!("a file, not {other:?}"),
+        }
+    };
+    let positions = [at("fen", Some(0)).await, at("fen", Some(1)).await, at("fen", None).await];
+    assert!(positions.iter().all(|text| text.trim_end().lines().count() == 1), "{positions:?}");
+    assert!(positions[0] != positions[1] && positions[1] != positions[2], "{positions:?}");
+    let (part, whole) = (at("sgf", Some(1)).await, at("sgf", None).await);
+    let moves = |text: &str| text.matches(";B[").count() + text.matches(";W[").count();
+    assert!(moves(&part) == 1 && moves(&whole) > 1, "{part} {whole}");
 }
 
 #[tokio::test(start_paused = true)]

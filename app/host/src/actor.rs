@@ -46,7 +46,7 @@ use crate::rest::Rest;
 use crate::rings::Rings;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
-use crate::store::{SavedBlocked, Store};
+use crate::store::{self, SavedBlocked, Store};
 use crate::strangers::Strangers;
 use crate::visibility::Openness;
 use crate::work::Work;
@@ -562,6 +562,10 @@ impl Actor {
             #[cfg(feature = "guest")]
             Viewer::Watcher => Vec::new(),
         };
+        let achieved = store::achieved(&self.journal, room).unwrap_or_else(|error| {
+            warn!(%error, "what was achieved is not known");
+            None
+        });
         let mut shown = control::Room {
             id: record.id.to_string(),
             setup: Some(session::wire::setup(&record.setup)),
@@ -577,6 +581,7 @@ impl Actor {
             digest: record.digest(),
             can_act: self.turn(room).is_some_and(|turn| mine.contains(&turn)),
             follows: room.follows.map_or_else(String::new, |id| id.to_string()),
+            achieved: achieved.filter(|_| matches!(viewer, Viewer::Here)),
             ..control::Room::default()
         };
         shown.pace = session::Pace::write(record.pace);

@@ -252,7 +252,7 @@ impl Actor {
 
     pub(crate) fn export(&mut self, export: &control::Export) -> Result<Answer, Refusal> {
         let saved = self.saved_match(&export.room_id)?;
-        let game = replayed(&saved.record, u32::MAX)?;
+        let game = replayed(&saved.record, export.ply.unwrap_or(u32::MAX))?;
         let kind = game.kind();
         let ending = match (export.format.trim_start_matches('.'), kind) {
             ("", GameKind::Go | GameKind::Gomoku) => "sgf",
@@ -266,7 +266,8 @@ impl Actor {
         let name = |ending: &str| file_name(kind, &heading, &ending.to_ascii_lowercase());
         // An unchanged imported match is exported as the original file, with its comments and variations.
         if let Some(kept) = self.journal.file_of(saved.record.id)?.filter(|kept| {
-            (export.format.is_empty() || Format::by_extension(&kept.ending) == Some(format))
+            export.ply.is_none()
+                && (export.format.is_empty() || Format::by_extension(&kept.ending) == Some(format))
                 && kept.actions as usize == saved.record.actions.len()
         }) {
             let content = kept.content.into();
@@ -275,7 +276,7 @@ impl Actor {
         let name = name(ending);
         let file = GameFile {
             start: replayed(&saved.record, 0)?,
-            actions: saved.record.actions.clone(),
+            actions: saved.record.actions[..game.ply() as usize].to_vec(),
             game,
             result: None,
             heading,

@@ -497,7 +497,7 @@ impl Actor {
                 return Ok(form::position(number, &look.room, ply, total, &board));
             }
             Asked::File(file) => {
-                let export = control::Export { room_id: file.room, format: file.format };
+                let export = control::Export { room_id: file.room, format: file.format, ply: None };
                 let Answer::File(file) = self.export(&export)? else { return Err(stale()) };
                 return Ok(form::file(number, &file.name, &String::from_utf8_lossy(&file.content)));
             }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use engine::puzzles::{self, Attempt, Puzzle};
-use engine::{AnyGame, GameKind, Language, Side};
+use engine::{Action, AnyGame, GameKind, Language, Side};
 use proto::control::{self, PuzzleProgress, RefusalCode, event, request};
 use session::{MatchId, OfferKind, wire};
 
@@ -25,7 +25,9 @@ pub(crate) struct PuzzleRoom {
     attempt: Attempt,
     /// Whether this try has been counted.
     counted: bool,
-    /// While the last move is verified: the responder of its request.
+    /// Whether a move of the solution was shown.
+    helped: bool,
+    /// While the last move is judged: who asked in which request.
     judging: Option<Responder>,
     /// Grows with each room opened.
     opened: u64,
@@ -108,7 +110,13 @@ impl Actor {
         }
         let id = MatchId(self.chance.bytes());
         let opened = self.puzzles.values().map(|room| room.opened + 1).max().unwrap_or(0);
-        let room = PuzzleRoom { attempt: Attempt::new(puzzle), counted: false, judging: None, opened };
+        let room = PuzzleRoom {
+            attempt: Attempt::new(puzzle),
+            counted: false,
+            helped: false,
+            judging: None,
+            opened,
+        };
         self.puzzles.insert(id, room);
         self.mark_for_display(id);
         Ok(in_room(id))
@@ -141,8 +149,8 @@ impl Actor {
         }
     }
 
-    /// The move as a legal action; a first move counts as a try.
-    fn move_to_try(&mut self, id: MatchId, act: &control::Act) -> Result<engine::Action, Refusal> {
+    /// The move as an action that the rules allow; a first move is counted as a try.
+    fn move_to_try(&mut self, id: MatchId, act: &control::Act) -> Result<Action, Refusal> {
         let room = &self.puzzles[&id];
         if room.judging.is_some() {
             return Err(Refusal::new(RefusalCode::RefusalBusy, "the last move is still being judged"));
@@ -202,7 +210,7 @@ impl Actor {
             }
             Some(OfferKind::NewGame | OfferKind::NewGameSame) => {
                 room.attempt = Attempt::new(room.attempt.puzzle().clone());
-                room.counted = false;
+                (room.counted, room.helped) = (false, false);
             }
             _ => {
                 return Err(Refusal::new(
@@ -242,11 +250,11 @@ impl Actor {
         found: Result<control::HintFound, Refusal>,
     ) {
         self.work.ended(Job::Hint);
-        if self.puzzles.contains_key(&id) {
-            responder.answer(found.map(Answer::Hint));
-        } else {
-            responder.refuse(Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed"));
-        }
+        let Some(room) = self.puzzles.get_mut(&id) else {
+            return responder.refuse(Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed"));
+        };
+        room.helped |= found.is_ok();
+        responder.answer(found.map(Answer::Hint));
     }
 
     /// The room for clients; `None` if it is no puzzle room.
@@ -296,7 +304,8 @@ impl Actor {
                 puzzle: Some(shown_puzzle(puzzle, &saved, false)),
                 progress: progress.into(),
                 left: attempt.left(),
-                say: Some(said(attempt, progress)),
+                say: Some(said(attempt, progress, room.helped)),
+                helped: room.helped,
                 next: if progress == PuzzleProgress::PuzzleSolved { next } else { String::new() },
             }),
             ..control::Room::default()
@@ -314,7 +323,25 @@ pub fn tried(attempt: &Attempt) -> control::Board {
             ..control::Mark::default()
         });
     }
+    let refutes =
+        |at| control::Mark { at, kind: control::MarkKind::MarkRefutes.into(), ..control::Mark::default() };
+    match refutation(attempt) {
+        Some(Action::Place(at)) => board.marks.push(refutes(wire::point(at))),
+        Some(Action::Step { from, to }) => {
+            let (from, to) = (wire::point(from), wire::point(to));
+            board.marks.push(refutes(to));
+            board.lines = vec![proto::board::Step { from, to }];
+        }
+        _ => {}
+    }
     board
+}
+
+/// The reply by which a wrong try fails, where there was one.
+fn refutation(attempt: &Attempt) -> Option<Action> {
+    let answered = attempt.game().turn() == attempt.solver() && attempt.line().len() > 1;
+    let wrong = attempt.end() == Some(false) && attempt.puzzle().kind() != GameKind::LightsOut;
+    attempt.line().last().copied().filter(|_| answered && wrong)
 }
 
 fn next_unsolved(kind: GameKind, saved: &BTreeMap<String, SavedPuzzle>) -> Option<&'static Puzzle> {
@@ -340,34 +367,33 @@ fn shown_puzzle(puzzle: &Puzzle, saved: &BTreeMap<String, SavedPuzzle>, with_boa
     }
 }
 
-/// The state of the attempt, as a sentence.
-fn said(attempt: &Attempt, progress: PuzzleProgress) -> control::Words {
+/// What is so, as a sentence.
+fn said(attempt: &Attempt, progress: PuzzleProgress, helped: bool) -> control::Words {
     let puzzle = attempt.puzzle();
     let words = |zh: &str, en: &str| control::Words { zh: zh.into(), en: en.into() };
     match progress {
         PuzzleProgress::PuzzleSolved => {
             let why = |language| puzzle.why(attempt.game(), language);
-            words(
-                &format!("解开了！{}", why(Language::Chinese)),
-                &format!("Solved! {}", why(Language::English)),
-            )
+            // With a move of the solution shown it is said, and not praised.
+            let (zh, en) = if helped {
+                ("有提示，解开了。", "Solved with a hint.")
+            } else {
+                ("解开了！", "Solved!")
+            };
+            words(&format!("{zh}{}", why(Language::Chinese)), &format!("{en} {}", why(Language::English)))
         }
         PuzzleProgress::PuzzleJudging => words("正在看这步棋……", "Checking this move…"),
         PuzzleProgress::PuzzleWrong if puzzle.kind() == GameKind::LightsOut => words(
             "次数用完了，还有灯亮着。悔一步，或从头再来。",
             "No presses are left, but some lights are still on. Undo or restart.",
         ),
-        PuzzleProgress::PuzzleWrong => {
-            let answered = attempt.game().turn() == attempt.solver();
-            let answer = attempt.line().last().copied().filter(|_| answered && attempt.line().len() > 1);
-            match answer.map(|answer| replied(attempt, answer)) {
-                Some([zh, en]) => words(
-                    &format!("这样不行：对方应 {zh}，就来不及了。悔一步再试。"),
-                    &format!("Not quite: {en} stops it. Undo and try again."),
-                ),
-                None => words("这样不行：步数不够。悔一步再试。", "Too slow. Undo and try again."),
-            }
-        }
+        PuzzleProgress::PuzzleWrong => match refutation(attempt).map(|answer| replied(attempt, answer)) {
+            Some([zh, en]) => words(
+                &format!("这样不行：对方应 {zh}，就来不及了。悔一步再试。"),
+                &format!("Not quite: {en} stops it. Undo and try again."),
+            ),
+            None => words("这样不行：步数不够。悔一步再试。", "Too slow. Undo and try again."),
+        },
         _ if attempt.line().is_empty() => {
             control::Words { zh: puzzle.words(Language::Chinese), en: puzzle.words(Language::English) }
         }
@@ -381,8 +407,8 @@ fn said(attempt: &Attempt, progress: PuzzleProgress) -> control::Words {
     }
 }
 
-/// The last action in players' notation, Chinese and English.
-fn replied(attempt: &Attempt, answer: engine::Action) -> [String; 2] {
+/// The last action as players write it, Chinese and English.
+fn replied(attempt: &Attempt, answer: Action) -> [String; 2] {
     let mut before: AnyGame = attempt.puzzle().start.clone();
     for &action in &attempt.line()[..attempt.line().len() - 1] {
         before.act(action).expect("the try has played it");
@@ -391,4 +417,46 @@ fn replied(attempt: &Attempt, answer: engine::Action) -> [String; 2] {
         let plain = before.notation(answer);
         [plain.clone(), plain]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reply_that_a_wrong_try_fails_by_is_shown_on_the_board() {
+        for (kind, by_step) in [(GameKind::Gomoku, false), (GameKind::Xiangqi, true), (GameKind::Go, false)] {
+            let mut shown = 0;
+            for puzzle in puzzles::all(kind).iter().filter(|puzzle| puzzle.moves > 1).take(8) {
+                let on_board = |action: &Action| matches!(action, Action::Place(_) | Action::Step { .. });
+                let legal = puzzle.start.legal_actions().into_iter().filter(on_board);
+                // Of a wrong move that threatens nothing no reply is needed.
+                let tries = legal.filter(|action| *action != puzzle.solution).map(|wrong| {
+                    let mut attempt = Attempt::new(puzzle.clone());
+                    attempt.act(wrong).expect("it is legal");
+                    attempt
+                });
+                let Some(attempt) = tries.into_iter().find(|attempt| refutation(attempt).is_some()) else {
+                    continue;
+                };
+                let board = tried(&attempt);
+                let refutes = |mark: &&control::Mark| mark.kind() == control::MarkKind::MarkRefutes;
+                let marks: Vec<u32> = board.marks.iter().filter(refutes).map(|mark| mark.at).collect();
+                let reply = refutation(&attempt).expect("just seen");
+                shown += 1;
+                let said = said(&attempt, PuzzleProgress::PuzzleWrong, false);
+                assert!(said.en.contains(&replied(&attempt, reply)[1]), "{}: {said:?}", puzzle.id);
+                match reply {
+                    Action::Place(at) => assert_eq!(marks, [wire::point(at)]),
+                    Action::Step { from, to } => {
+                        assert_eq!(marks, [wire::point(to)]);
+                        let line = proto::board::Step { from: wire::point(from), to: wire::point(to) };
+                        assert_eq!((board.lines, by_step), (vec![line], true));
+                    }
+                    _ => assert!(marks.is_empty()),
+                }
+            }
+            assert!(shown > 0, "{kind:?}: no wrong try is answered");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::lights_out::{LightsOutSetup, Start};
 use engine::{AnyGame, Level, Limits, Setup, Side};
 use link::{CarrierKind, Transport, Verdict};
-use proto::control::{self, ColourChoice, NoticeKind, RefusalCode, event, request};
+use proto::control::{self, ColourChoice, Help, NoticeKind, RefusalCode, event, request};
 use proto::limits;
 use proto::peer::DeclineReason;
 use session::{Analysis, Colours, Command, LocalCommand, MatchId, MatchRecord, OfferKind, Pace, Terms, wire};
@@ -628,8 +628,11 @@ impl Actor {
             return Err(Refusal::new(RefusalCode::RefusalIllegal, why));
         }
         match wanted {
-            // The bot assists a user, who can take the seat back; in a match with a peer always.
-            Seat::Bot(level) if assists || with_peer => room.assists[side.index()] = Some(level),
+            // For a person who may take the seat back; with a peer it is always so.
+            Seat::Bot(level) if assists || with_peer => {
+                room.assists[side.index()] = Some(level);
+                self.journal.keep(|store| store.add_help(id, Help::Solved))?;
+            }
             seat => {
                 let mut seats = room.seats.clone();
                 seats[side.index()] = seat;
@@ -651,6 +654,10 @@ impl Actor {
             Ok(position) => position,
             Err(refusal) => return responder.refuse(refusal),
         };
+        let help = if hint.solve { Help::Solved } else { Help::Hints };
+        if let Err(error) = self.journal.keep(|store| store.add_help(id, help)) {
+            return responder.refuse(error.into());
+        }
         let (maker, seed, lines) = (self.bot_maker.clone(), self.chance.seed(), hint.lines as usize);
         let (inbox, time) = (self.inbox.clone(), HINT_TIME.min(self.bot_time));
         let think = move || {

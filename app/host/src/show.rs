@@ -59,6 +59,7 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
     if touch.kind() == control::TouchKind::TouchStep {
         touch.stuck = game.stuck().into_iter().map(warning).collect();
     }
+    let lines = lines(game, view.columns.into(), &marks);
     control::Board {
         game: i32::from(view.game as u8),
         columns: view.columns.into(),
@@ -75,7 +76,7 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
         choices: view.choices.into_iter().filter(|_| !over).map(wire::action).collect(),
         lights,
         taken: taken(game),
-        lines: lines(game, view.columns.into()),
+        lines,
         touch: Some(touch),
     }
 }
@@ -138,9 +139,40 @@ fn warning(explained: Explained) -> control::Warning {
     }
 }
 
-/// The lines to draw for each formation just made: along a row or diagonal, or around a square.
-fn lines(game: &AnyGame, columns: u32) -> Vec<board::Step> {
-    let AnyGame::Liuzhou(game) = game else { return Vec::new() };
+/// What is drawn from point to point: formations that were just made, rows that win, and what gives mate to the general.
+fn lines(game: &AnyGame, columns: u32, marks: &[control::Mark]) -> Vec<board::Step> {
+    use control::MarkKind as Kind;
+    let of = |kind| marks.iter().filter(move |mark| mark.kind() == kind).map(|mark| mark.at);
+    match game {
+        AnyGame::Gomoku(_) => rows(&of(Kind::MarkWinning).collect::<Vec<_>>()),
+        AnyGame::Xiangqi(game) if game.outcome().is_some() => {
+            let generals: Vec<u32> = of(Kind::MarkCheck).collect();
+            let line = |from| generals.iter().map(move |&to| board::Step { from, to });
+            of(Kind::MarkChecker).flat_map(line).collect()
+        }
+        AnyGame::Liuzhou(game) => formations(game, columns),
+        _ => Vec::new(),
+    }
+}
+
+/// First and last point of each row, where the points of one row follow those of another.
+fn rows(points: &[u32]) -> Vec<board::Step> {
+    let mut rows: Vec<board::Step> = Vec::new();
+    let mut step = 0;
+    for &at in points {
+        match rows.last_mut() {
+            Some(row) if row.from == row.to || i64::from(at) - i64::from(row.to) == step => {
+                step = i64::from(at) - i64::from(row.to);
+                row.to = at;
+            }
+            _ => rows.push(board::Step { from: at, to: at }),
+        }
+    }
+    rows
+}
+
+/// Along a row or a diagonal, or round a square.
+fn formations(game: &engine::liuzhou::Liuzhou, columns: u32) -> Vec<board::Step> {
     let at = |bit: u32| bit / columns * 1_024 + bit % columns;
     let mut drawn = Vec::new();
     for formation in game.made() {
@@ -558,5 +590,31 @@ impl From<session::Refused> for Refusal {
             Refused::TooFast => Code::RefusalBusy,
         };
         Self::new(code, refused.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::GameKind;
+
+    use super::*;
+
+    #[test]
+    fn a_row_that_wins_is_drawn_from_end_to_end_and_two_rows_are_two_lines() {
+        let setup = GameKind::Gomoku.default_setup();
+        let played = |actions: &str| {
+            let mut game = AnyGame::new(&setup).expect("the default is valid");
+            for text in actions.split(' ') {
+                game.act(game.parse(text).expect("a point")).expect("it is legal");
+            }
+            board(&game, false).lines
+        };
+        let at = |column: u32, row: u32| row * 1_024 + column;
+        assert_eq!(played("d4 a1 e4 a2 f4 a3 g4 b1"), []);
+        let one = played("d4 a1 e4 a2 f4 a3 h4 b1 g4");
+        assert_eq!(one, [board::Step { from: at(3, 3), to: at(7, 3) }]);
+        let two = played("d4 a1 e4 a2 f4 a3 g4 b1 h5 b2 h6 b3 h7 c1 h8 c2 h4");
+        let rows = [(at(3, 3), at(7, 3)), (at(7, 3), at(7, 7))];
+        assert_eq!(two, rows.map(|(from, to)| board::Step { from, to }));
     }
 }

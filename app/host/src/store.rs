@@ -4,9 +4,11 @@
 //! nothing before that. A match is its setup and a list of actions, one row each. The view `record` leaves out what differs
 //! between the devices of a match, so that its rows are equal on both.
 
+mod achieved;
 #[cfg(test)]
 mod fuzz;
 mod matches;
+mod past;
 mod people;
 #[cfg(test)]
 mod power_cut;
@@ -27,6 +29,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
 use tracing::warn;
 
 use crate::backup;
+pub(crate) use achieved::achieved;
 pub(crate) use matches::{KeptFile, MatchFilter, Opponent, SavedMatch};
 pub(crate) use people::{SavedBlocked, SavedFriend};
 pub(crate) use puzzles::SavedPuzzle;

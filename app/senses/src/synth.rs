@@ -27,11 +27,16 @@ pub enum Cue {
     End,
     /// The opponent has moved, and the player may be looking elsewhere.
     YourTurn,
+    /// One of a row of soft notes, each higher than the one before: see [`Cue::NOTES`].
+    Note(u8),
 }
 
 impl Cue {
+    /// How many notes there are; a higher number sounds as the highest.
+    pub const NOTES: u8 = 8;
+
     /// Every one of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 16] = [
         Self::Stone,
         Self::Capture,
         Self::Check,
@@ -40,6 +45,14 @@ impl Cue {
         Self::Loss,
         Self::End,
         Self::YourTurn,
+        Self::Note(0),
+        Self::Note(1),
+        Self::Note(2),
+        Self::Note(3),
+        Self::Note(4),
+        Self::Note(5),
+        Self::Note(6),
+        Self::Note(7),
     ];
 }
 
@@ -77,6 +90,12 @@ pub fn samples(cue: Cue) -> Vec<f32> {
         Cue::YourTurn => {
             sound.click(0.0, 1.0, 1.0);
             sound.string(0.09, 523.25, 0.35, 0.6);
+        }
+        Cue::Note(number) => {
+            // The pentatonic scale on C, which the music is in too.
+            const HERTZ: [f32; Cue::NOTES as usize] =
+                [261.63, 293.66, 329.63, 392.0, 440.0, 523.25, 587.33, 659.25];
+            sound.string(0.0, HERTZ[usize::from(number.min(Cue::NOTES - 1))], 0.5, 0.9);
         }
     }
     sound.finished()

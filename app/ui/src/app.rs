@@ -99,7 +99,6 @@ impl App {
             look: adapters::board::Look::default(),
             hint: None,
             solving: None,
-            shown_solution: None,
             sheets: BTreeMap::new(),
             paces: Vec::new(),
             in_front: true,

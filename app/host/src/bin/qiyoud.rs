@@ -40,10 +40,10 @@ struct Arguments {
     /// Do not send desktop notifications
     #[arg(long)]
     no_notifications: bool,
-    /// Do not advertise or discover devices in the local network
+    /// Neither be found nor look for others on the local network
     #[arg(long)]
     no_lan: bool,
-    /// TCP port in the local network, for a firewall rule [default: any free port]
+    /// The TCP port on the local network, for a firewall [default: any]
     #[arg(long, conflicts_with = "no_lan")]
     lan_port: Option<u16>,
     /// Do not serve guests with a browser

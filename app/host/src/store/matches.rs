@@ -800,7 +800,7 @@ pub(super) fn setup_bytes(setup: &Setup) -> Vec<u8> {
     wire::setup(setup).encode_to_vec()
 }
 
-fn parse_setup(bytes: &[u8]) -> Option<Setup> {
+pub(super) fn parse_setup(bytes: &[u8]) -> Option<Setup> {
     wire::read_setup(Some(&board::Setup::decode(bytes).ok()?)).ok()
 }
 

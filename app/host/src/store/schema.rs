@@ -126,6 +126,8 @@ pub(super) const MIGRATIONS: &[&str] = &["
     ) STRICT, WITHOUT ROWID;
 ", "
     -- From here on a seat may be guest:NAME, which earlier programs take for damage: they say that the file is newer instead.
+", "
+    ALTER TABLE matches ADD COLUMN help INTEGER NOT NULL DEFAULT 0;       -- qiyou.control.Help: what was done for the person here
 "];
 
 /// Opens the database, and migrates it to the present schema.

@@ -2,7 +2,7 @@ use std::fs;
 use std::time::Duration;
 
 use engine::{Action, GameKind, Level, Outcome, Point, Reason, Side};
-use proto::control::Outcome as Went;
+use proto::control::{Help, Outcome as Went};
 use rusqlite::{Connection, params};
 use session::{Consent, Entry, MatchId, MatchRecord, MatchResult, OfferKind, Pace};
 
@@ -130,6 +130,7 @@ fn a_migration_that_is_out_is_never_changed() {
         0xA7E2_CFC6_C77E_272D,
         0x0116_9F90_AB7E_5D23,
         0x0E21_16CD_3047_098C,
+        0x514E_E3CF_705F_4317,
     ];
     assert_eq!(digests, known);
 }
@@ -519,8 +520,8 @@ fn a_page_of_a_long_list_is_found_by_an_index_and_sorts_nothing() {
     assert!(open[0].contains("matches_open"), "{open:?}");
 }
 
-/// Database files of each schema version, as their programs have written them.
-const FIXTURES: [&str; 9] = [
+/// What a program of each schema left, kept as it was.
+const FIXTURES: [&str; 10] = [
     include_str!("fixtures/schema-1.sql"),
     include_str!("fixtures/schema-2.sql"),
     include_str!("fixtures/schema-3.sql"),
@@ -530,6 +531,7 @@ const FIXTURES: [&str; 9] = [
     include_str!("fixtures/schema-7.sql"),
     include_str!("fixtures/schema-8.sql"),
     include_str!("fixtures/schema-9.sql"),
+    include_str!("fixtures/schema-10.sql"),
 ];
 
 #[test]
@@ -574,10 +576,91 @@ fn what_a_program_of_any_schema_left_is_read_and_played_on() {
         let any = MatchFilter { game: None, opponent: Opponent::Anyone, outcome: Went::Any };
         let page = store.page(&any, 0, 10).expect("read");
         assert_eq!(page.0.len(), if schema >= 9 { 3 } else { 2 }, "schema {schema}");
+        let help = if schema >= 10 { Help::Hints } else { Help::None };
+        assert_eq!(store.help(over.record.id).expect("read"), help, "schema {schema}");
         let guest = store.load(MatchId([3; 16])).expect("read").map(|saved| saved.seats[1].clone());
         let named = Seat::Guest("Ben: \"棋友\"".into());
         assert_eq!(guest, (schema >= 9).then_some(named), "schema {schema}");
     }
+}
+
+/// A match of xiangqi of this person against the computer, over: won, lost or drawn.
+fn over(store: &mut Store, number: u8, level: u8, winner: Option<Side>, help: Help) -> MatchId {
+    let id = MatchId([number; 16]);
+    let bot = Seat::Bot(Level::new(level).expect("a level"));
+    let record = MatchRecord::new(id, GameKind::Xiangqi.default_setup(), Side::First);
+    store.begin(&record, [Seat::Here, bot], number.into()).expect("saved");
+    store.add_help(id, help).expect("saved");
+    let result = winner.map_or(MatchResult::DrawAgreed, |winner| MatchResult::Resigned(winner.other()));
+    store.end(id, 0, result, number.into()).expect("saved");
+    id
+}
+
+#[test]
+fn wins_count_without_help_against_the_same_opponent_and_up_to_the_match_in_question() {
+    let (_directory, mut store) = store();
+    let (me, them) = (Some(Side::First), Some(Side::Second));
+    let against = |level| Seat::Bot(Level::new(level).expect("a level"));
+    let asked = over(&mut store, 9, 3, me, Help::None);
+    let wins =
+        |store: &Store, level| store.wins_before(asked, GameKind::Xiangqi, &against(level)).expect("read");
+    let of = |any, in_a_row| super::past::Wins { any, in_a_row };
+    assert_eq!(wins(&store, 3), of(false, 0), "the match itself is not before itself");
+    over(&mut store, 1, 3, me, Help::Hints);
+    over(&mut store, 10, 3, me, Help::None);
+    assert_eq!(wins(&store, 3), of(false, 0), "with a hint, and later");
+    over(&mut store, 2, 3, me, Help::None);
+    over(&mut store, 3, 3, them, Help::None);
+    assert_eq!(wins(&store, 3), of(true, 0), "lost since");
+    over(&mut store, 4, 3, me, Help::None);
+    over(&mut store, 5, 4, them, Help::None);
+    over(&mut store, 6, 3, me, Help::None);
+    assert_eq!((wins(&store, 3), wins(&store, 4)), (of(true, 2), of(false, 0)));
+    over(&mut store, 7, 3, None, Help::None);
+    assert_eq!(wins(&store, 3), of(true, 0), "a draw is no win");
+}
+
+#[test]
+fn the_most_that_was_done_for_somebody_counts() {
+    let (_directory, mut store) = store();
+    let id = over(&mut store, 1, 3, None, Help::None);
+    for (done, counts) in
+        [(Help::Hints, Help::Hints), (Help::Solved, Help::Solved), (Help::Hints, Help::Solved)]
+    {
+        store.add_help(id, done).expect("saved");
+        assert_eq!(store.help(id).expect("read"), counts);
+    }
+}
+
+#[test]
+fn presses_are_compared_on_boards_of_the_same_size_that_were_solved_without_help() {
+    let (_directory, mut store) = store();
+    let setup = |size: &str| {
+        let mut setup = GameKind::LightsOut.default_setup();
+        setup.choose("columns", size).expect("an option");
+        setup
+    };
+    let mut solved = |number: u8, size: &str, presses: u32, help: Help| {
+        let id = MatchId([number; 16]);
+        let record = MatchRecord::new(id, setup(size), Side::First);
+        store.begin(&record, Seat::BOTH_HERE, number.into()).expect("saved");
+        let won = MatchResult::Played(Outcome { winner: Some(Side::First), reason: Reason::AllOut });
+        for ply in 1..=presses {
+            let result = (ply == presses).then_some(won);
+            store
+                .append(id, ply, (Action::Press(Point::new(0, 0)), 0), result, number.into())
+                .expect("saved");
+        }
+        store.add_help(id, help).expect("saved");
+        let engine::Setup::LightsOut(board) = setup("5") else { panic!("it is lights out") };
+        store.fewest_before(MatchId([9; 16]), &board).expect("read")
+    };
+    assert_eq!(solved(9, "5", 8, Help::None), None, "the match itself is not before itself");
+    assert_eq!(solved(1, "4", 3, Help::None), None, "another size");
+    assert_eq!(solved(2, "5", 2, Help::Solved), None, "the solution was shown");
+    assert_eq!(solved(3, "5", 12, Help::None), Some(12));
+    assert_eq!(solved(4, "5", 10, Help::None), Some(10));
+    assert_eq!(solved(5, "5", 11, Help::None), Some(10));
 }
 
 #[test]

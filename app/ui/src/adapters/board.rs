@@ -3,6 +3,7 @@
 
 mod flash;
 mod layout;
+mod moment;
 mod points;
 mod show;
 mod solving;
@@ -17,8 +18,9 @@ use proto::control::{
 };
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{touched, when};
+use super::{game, touched, when};
 use crate::app::{Answer, Asked, Choosing, Controller, HintState};
+use crate::preferences::LastGame;
 use crate::screens::{
     Advice, BoardAdapter, ChoiceKind, Dialog, LineView, MainWindow, Navigation, PointView, Remark,
 };
@@ -67,6 +69,7 @@ pub(crate) struct Rows {
     /// For how long the other person has been away, in milliseconds, as the host has told of which match.
     told_away: RefCell<Option<(String, u32)>>,
     pub(crate) flash: flash::Flash,
+    pub(crate) moment: moment::Moments,
 }
 
 pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
@@ -84,6 +87,9 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     page.set_my_taken(ModelRc::from(app.board.my_taken.clone()));
     app.board.beside.attach(app);
     app.board.flash.attach(app);
+    app.board.moment.attach(app);
+    page.on_skip_moment(when!(app, |app| app.board.moment.skip(&app)));
+    page.on_next_level(when!(app, |app| next_level(&app)));
     page.on_touch(when!(app, |app, index| touch::touch(&app, index)));
     page.on_aim(when!(app, |app, index, small| touch::aim(&app, index, small)));
     page.on_confirm_move(when!(app, |app, yes| {
@@ -342,6 +348,37 @@ fn offer(app: &Controller, kind: WireOffer) {
     }
 }
 
+/// The same game against the computer's next level, which the host has named after a win.
+fn next_level(app: &Controller) {
+    let next = {
+        let inner = app.read();
+        let Some(room) = &inner.room else { return };
+        let level = room.achieved.as_ref().map_or(0, |achieved| achieved.next_level);
+        if level == 0 {
+            return;
+        }
+        let seat = |seat: Option<&control::Seat>| {
+            let mut seat = seat.cloned().unwrap_or_default();
+            if let Some(control::seat::Who::BotLevel(of)) = &mut seat.who {
+                *of = level;
+            }
+            Some(seat)
+        };
+        let open = control::OpenRoom {
+            setup: room.setup.clone(),
+            first: seat(room.first.as_ref()),
+            second: seat(room.second.as_ref()),
+            pace: room.pace,
+            ..Default::default()
+        };
+        (room.id.clone(), level, game::word(super::wire_game(room.setup.as_ref())), open)
+    };
+    let (room_id, level, word, open) = next;
+    app.prefer(|known| known.games.entry(word.into()).or_insert_with(|| LastGame::first(word)).level = level);
+    app.tell(request::Body::CloseRoom(control::CloseRoom { room_id }));
+    app.ask(request::Body::OpenRoom(open), Asked::Room);
+}
+
 /// An unfinished game is only left for a new one after a question.
 fn begin_again(app: &Controller) {
     let begun = app.read().room.as_ref().is_some_and(|room| {
@@ -386,7 +423,7 @@ fn ask_hint(app: &Controller, solve: bool) {
     };
     let (room, ply, revision, lines) = asked;
     app.ask(
-        request::Body::Hint(control::Hint { room_id: room.clone(), lines }),
+        request::Body::Hint(control::Hint { room_id: room.clone(), lines, solve }),
         Question::Hint { room: room.clone(), ply, revision },
     );
     app.change(|inner| inner.hint = Some(HintState::Asked { room, ply, solve }));
@@ -408,7 +445,6 @@ fn advised(app: &Controller, about: (String, u32, u32), found: control::HintFoun
             let solving =
                 Solving::new(&room, position, columns.unwrap_or_default(), &found.presses, found.fewest);
             inner.solving = Some(solving);
-            inner.shown_solution = Some(room);
             inner.hint = None;
             return;
         }

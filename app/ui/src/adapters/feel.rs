@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use proto::board::{self as wire, action};
-use proto::control::{self, Board, MarkKind, PuzzleProgress, Room};
+use proto::control::{self, Board, Help, MarkKind, PuzzleProgress, Room};
 use senses::{Cue, Feel, LOUDEST};
 use slint::ComponentHandle;
 
@@ -50,9 +50,15 @@ pub(super) fn show(window: &MainWindow, app: &Controller) {
 
 /// Handles a change of the match on the board page.
 pub(crate) fn changed(app: &Controller, before: &Room, after: &Room) {
-    if let Some((cue, feel)) = cue(before, after) {
-        app.hear(cue);
-        app.feel(feel);
+    let ended = before.result.is_none() && after.result.is_some();
+    let moves = !app.read().preferences.reduced_motion;
+    match cue(before, after) {
+        Some((last, _)) if ended && moves => app.board.moment.begin(before, after, last),
+        Some((cue, feel)) => {
+            app.hear(cue);
+            app.feel(feel);
+        }
+        None => {}
     }
     announce(app, before, after);
 }
@@ -62,7 +68,10 @@ fn cue(before: &Room, after: &Room) -> Option<(Cue, Feel)> {
     let progress = |room: &Room| room.puzzle.as_ref().map(control::PuzzleState::progress);
     if progress(before) != progress(after) {
         match progress(after) {
-            Some(PuzzleProgress::PuzzleSolved) => return Some((Cue::Win, Feel::Strong)),
+            Some(PuzzleProgress::PuzzleSolved) => {
+                let own = after.puzzle.as_ref().is_some_and(|puzzle| !puzzle.helped);
+                return Some((if own { Cue::Win } else { Cue::End }, Feel::Strong));
+            }
             Some(PuzzleProgress::PuzzleWrong) => return Some((Cue::Loss, Feel::Strong)),
             _ => {}
         }
@@ -71,8 +80,10 @@ fn cue(before: &Room, after: &Room) -> Option<(Cue, Feel)> {
         && let Some(result) = &after.result
     {
         let alone = after.mine.len() != 1;
-        let cue = if game::is_solo(super::wire_game(after.setup.as_ref())) {
-            Cue::Win
+        // What was shown is not one's own.
+        let shown = after.achieved.as_ref().is_some_and(|achieved| achieved.help() == Help::Solved);
+        let cue = if game::is_solo(super::wire_game(after.setup.as_ref())) && after.race.is_none() {
+            if shown { Cue::End } else { Cue::Win }
         } else if alone || result.winner() == wire::Side::Unspecified {
             Cue::End
         } else if after.mine.contains(&result.winner) {

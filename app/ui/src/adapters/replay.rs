@@ -15,13 +15,16 @@ use super::board::{Layout, Names, counts_area, ending, fact, names, pairs, plain
 use super::{game, game_of, home, new_game, records, side, touched, update};
 use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{
-    Ending, MainWindow, Opponent, Page, PointView, RecordsAdapter, Remark, ReplayAdapter, Side, TurningPoint,
+    Dialog, Ending, MainWindow, Opponent, Page, PointView, RecordsAdapter, Remark, ReplayAdapter, Side,
+    TurningPoint,
 };
 
 /// State of the page.
 #[derive(Default)]
 pub(crate) struct Replay {
     shown: Option<Shown>,
+    /// The whole record and the position that is seen as texts, once they were asked for.
+    copies: [String; 2],
     points: Rc<VecModel<PointView>>,
     columns: Rc<VecModel<SharedString>>,
     upper: Rc<VecModel<SharedString>>,
@@ -48,7 +51,11 @@ pub(crate) enum Question {
     /// A position.
     Look,
     Export,
-    /// The match was deleted.
+    /// The record, or a position of it, as a text for the clipboard.
+    Copy {
+        position: bool,
+    },
+    /// The match is deleted.
     Discard,
     PlayOn,
 }
@@ -110,10 +117,11 @@ impl Replay {
         }));
         page.on_save(touched!(app, |pages, cx| {
             if let Some(room_id) = pages.replay.room() {
-                let export = control::Export { room_id, format: String::new() };
+                let export = control::Export { room_id, format: String::new(), ply: None };
                 cx.ask.send(request::Body::Export(export), Question::Export);
             }
         }));
+        page.on_open_copy(touched!(app, |pages, cx| pages.replay.open_copy(cx)));
         page.on_discard(touched!(app, |pages, cx| {
             if let Some(room_id) = pages.replay.room() {
                 cx.ask.send(request::Body::Discard(control::Discard { room_id }), Question::Discard);
@@ -121,7 +129,19 @@ impl Replay {
         }));
     }
 
-    /// Id of the match under review.
+    /// What can be copied: the whole record, and the position that is seen.
+    fn open_copy(&mut self, cx: &mut Cx<'_>) {
+        let Some(shown) = &self.shown else { return };
+        let (room_id, ply) = (shown.summary.room_id.clone(), shown.ply());
+        self.copies = Default::default();
+        let whole = control::Export { room_id: room_id.clone(), format: String::new(), ply: None };
+        cx.ask.send(request::Body::Export(whole), Question::Copy { position: false });
+        let here = control::Export { room_id, format: "fen".into(), ply: Some(ply) };
+        cx.ask.send(request::Body::Export(here), Question::Copy { position: true });
+        cx.go.dialog(Dialog::Share);
+    }
+
+    /// The match that is looked through, by its id.
     pub(super) fn room(&self) -> Option<String> {
         self.shown.as_ref().map(|shown| shown.summary.room_id.clone())
     }
@@ -219,6 +239,10 @@ impl Replay {
         match (answer, question) {
             (Ok(reply::Body::Position(position)), Question::Look) => self.seen(position, cx),
             (Ok(reply::Body::File(file)), Question::Export) => records::save(&file, cx),
+            (Ok(reply::Body::File(file)), Question::Copy { position }) => {
+                let text = String::from_utf8_lossy(&file.content).trim_end().to_owned();
+                self.copies[usize::from(*position)] = text;
+            }
             (Ok(reply::Body::Done(_)), Question::Discard) => {
                 cx.go.leave(Page::Replay);
                 cx.go.search_records();
@@ -249,6 +273,8 @@ impl Replay {
     pub(super) fn show(&self, window: &MainWindow, known: &Known) {
         let Some(shown) = self.shown.as_ref().filter(|_| known.page() == Page::Replay) else { return };
         let page = window.global::<ReplayAdapter>();
+        page.set_game_text(self.copies[0].as_str().into());
+        page.set_position_text(self.copies[1].as_str().into());
         if shown.seen.is_none() {
             // The page was just opened.
             page.set_playing(false);

@@ -93,9 +93,7 @@ pub(crate) struct Known {
     pub(crate) look: adapters::board::Look,
     pub(crate) hint: Option<HintState>,
     pub(crate) solving: Option<adapters::board::Solving>,
-    /// Id of the match whose solution was shown: solving it does not count as the player's own.
-    pub(crate) shown_solution: Option<String>,
-    /// Sheets of the remembered choices, by the number of the game.
+    /// What the host says of the remembered choice for each game, by its number.
     pub(crate) sheets: BTreeMap<i32, GameSheet>,
     /// Time controls that the host offers, the same for all games.
     pub(crate) paces: Vec<control::PacePreset>,

@@ -1,4 +1,4 @@
-//! Guests with a browser: the code in the app, and the guest's presence.
+//! Somebody with a browser: the code in the app, and who comes by it.
 
 use proto::board::Side;
 use proto::control::{self, event, reply, request};

@@ -12,6 +12,7 @@ mod guests;
 mod keys;
 mod lights;
 mod matches;
+mod moments;
 mod pages;
 mod people;
 mod play;

@@ -228,3 +228,39 @@ pub(crate) fn lights(columns: &str, rows: &str) -> AnyGame {
     let setup = chosen(GameKind::LightsOut, &[("columns", columns), ("rows", rows), ("seed", "7")]);
     played(&setup, "b2 c3")
 }
+
+/// The general is mated, and by whom.
+pub(crate) fn mated() -> (AnyGame, Side) {
+    let all = engine::puzzles::all(GameKind::Xiangqi);
+    let puzzle = all.iter().find(|puzzle| puzzle.moves == 1).expect("a mate in one move");
+    let mut game = puzzle.start.clone();
+    let winner = game.turn();
+    game.act(puzzle.solution).expect("it is legal");
+    (game, winner)
+}
+
+/// Before and after the press that puts the last lights out.
+pub(crate) fn last_lights() -> (AnyGame, AnyGame) {
+    let setup = chosen(GameKind::LightsOut, &[("columns", "5"), ("rows", "5"), ("seed", "7")]);
+    let mut game = played(&setup, "");
+    let AnyGame::LightsOut(lights) = &game else { panic!("it is lights out") };
+    let engine::lights_out::Solution::Presses { presses, .. } = lights.solution() else {
+        panic!("a random board can be put out")
+    };
+    let mut before = game.clone();
+    for at in presses.points().collect::<Vec<_>>() {
+        before = game.clone();
+        game.act(Action::Press(at)).expect("a light");
+    }
+    (before, game)
+}
+
+/// Go on nine lines, counted: each side has its half of the board.
+pub(crate) fn counted() -> AnyGame {
+    let walls: Vec<String> = (1..=9).map(|row| format!("D{row} E{row}")).collect();
+    let mut game = played(&chosen(GameKind::Go, &[("size", "9")]), &walls.join(" "));
+    for action in [Action::Pass, Action::Pass, Action::Agree, Action::Agree] {
+        game.act(action).expect("both agree");
+    }
+    game
+}

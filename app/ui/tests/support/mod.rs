@@ -232,6 +232,7 @@ fn won(first: control::Seat, second: control::Seat, mine: &[Side]) -> control::R
             ..Default::default()
         })
         .collect();
+    board.lines = vec![board::Step { from: 6 * 1_024 + 5, to: 6 * 1_024 + 9 }];
     board.last = Some(place(9, 6));
     board.turn = 0;
     board.ply = 18;
@@ -423,8 +424,8 @@ pub(crate) fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
     }
 }
 
-/// Every picture of the contact sheet, by name: the events and touches that lead to it.
-pub(crate) const STORIES: [(&str, Tell); 73] = [
+/// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
+pub(crate) const STORIES: [(&str, Tell); 79] = [
     ("home", |_, told| {
         friends_near(told);
         told.say(event::Body::Room(room(here(), bot(7), &[Side::First])));
@@ -784,7 +785,45 @@ pub(crate) const STORIES: [(&str, Tell); 73] = [
         open(stage, told, with_guest("Ben"));
         told.say(event::Body::Guest(control::Guest { asks: true, ..guest("Ben", true) }));
     }),
+    ("end-won", |stage, told| {
+        let first = control::Achieved { first_win: true, next_level: 6, ..Default::default() };
+        open(stage, told, control::Room { achieved: Some(first), ..won(bot(5), here(), &[Side::Second]) });
+    }),
+    ("end-lost", |stage, told| {
+        let lost = control::Achieved { review: true, ..Default::default() };
+        open(stage, told, control::Room { achieved: Some(lost), ..won(here(), bot(5), &[Side::First]) });
+    }),
+    ("end-drawn", |stage, told| {
+        let mut room = games::against_the_device(&games::xiangqi(), engine::Side::First);
+        room.result =
+            Some(board::Result { winner: Side::Unspecified.into(), ending: board::Ending::TooLong.into() });
+        room.achieved = Some(control::Achieved { review: true, ..Default::default() });
+        open(stage, told, ended(room));
+    }),
+    ("end-mated", |stage, told| {
+        let (game, winner) = games::mated();
+        let mut room = games::against_the_device(&game, winner);
+        room.achieved = Some(control::Achieved { streak: 3, next_level: 8, ..Default::default() });
+        open(stage, told, ended(room));
+    }),
+    ("end-counted", |stage, told| {
+        let mut room = games::against_the_device(&games::counted(), engine::Side::Second);
+        let help = control::Help::Hints.into();
+        room.achieved = Some(control::Achieved { help, next_level: 8, ..Default::default() });
+        open(stage, told, ended(room));
+    }),
+    ("end-lights-out", |stage, told| {
+        let (_, game) = games::last_lights();
+        let mut room = games::alone(&game);
+        room.achieved = Some(control::Achieved { first_win: true, fewest: true, ..Default::default() });
+        open(stage, told, ended(room));
+    }),
 ];
+
+/// A match that is over, as its page has it.
+pub(crate) fn ended(room: control::Room) -> control::Room {
+    control::Room { can_act: false, can_take_back: false, can_analyse: true, ..room }
+}
 
 /// All stories.
 pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {

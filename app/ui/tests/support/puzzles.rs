@@ -77,6 +77,7 @@ pub(crate) fn tried(progress: PuzzleProgress) -> control::Room {
         left: 2,
         say: Some(say),
         next: next.into(),
+        helped: false,
     });
     room.can_act = progress == PuzzleProgress::PuzzleOpen;
     room

@@ -111,7 +111,8 @@ pub(super) fn show_points(
     let arrow = show_hint(page, inner, room, board, layout, &mut points);
     let arrow = arrow.or(show_thought(inner, room, board, layout, &mut points));
     show_advice(app, inner, room, board, layout, &mut points);
-    update(&app.board.lines, &lines(board, layout));
+    let drawn = app.board.moment.draw(room, &mut points, layout);
+    update(&app.board.lines, &if drawn { lines(board, layout) } else { Vec::new() });
     page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
     page.set_arrow_to(arrow.map_or(-1, |(_, to)| to as i32));
     app.board.fade(&mut points, &Shown::of(room, board, layout));
@@ -167,6 +168,7 @@ pub(crate) fn plain_points(board: &control::Board, layout: &Layout, chinese: boo
                 MarkKind::MarkTerritory => point.territory = one.side,
                 MarkKind::MarkPress => point.hint = true,
                 MarkKind::MarkForbidden => point.forbidden = true,
+                MarkKind::MarkRefutes => point.refutes = true,
                 MarkKind::MarkFault => point.fault = true,
             }
         });
@@ -192,9 +194,16 @@ pub(crate) fn plain_points(board: &control::Board, layout: &Layout, chinese: boo
 
 /// What is drawn from point to point.
 fn lines(board: &control::Board, layout: &Layout) -> Vec<LineView> {
+    // Of a general that is attacked, or of the reply that stops somebody.
+    let refutes = board.marks.iter().any(|mark| mark.kind() == MarkKind::MarkRefutes);
+    let grave = board.game() == wire::Game::Xiangqi || refutes;
     let ends = |line: &wire::Step| layout.index(line.from).zip(layout.index(line.to));
-    let view =
-        |(from, to): (usize, usize)| LineView { from: from as i32, to: to as i32, ply: board.ply as i32 };
+    let view = |(from, to): (usize, usize)| LineView {
+        from: from as i32,
+        to: to as i32,
+        ply: board.ply as i32,
+        grave,
+    };
     board.lines.iter().filter_map(ends).map(view).collect()
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use proto::board::{self as wire, action};
 use proto::control::{
-    self, FactKind, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, TouchKind, score,
-    seat,
+    self, FactKind, Help, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, TouchKind,
+    score, seat,
 };
 use slint::{ComponentHandle, SharedString, Timer, TimerMode};
 
@@ -18,7 +18,8 @@ use super::{Solving, fact, near_side, other};
 use crate::adapters::{carrier, editor, game, new_game, side, update, wire_game};
 use crate::app::{Controller, HintState, Known};
 use crate::screens::{
-    BoardAdapter, ChoiceKind, Ending, Link, MainWindow, OfferKind, Opponent, Run, Seat, Side, Task, Thought,
+    Achieved, BoardAdapter, ChoiceKind, Ending, Link, MainWindow, OfferKind, Opponent, Run, Seat, Side, Task,
+    Thought,
 };
 
 /// What stands beside the points follows a move by this time: a frame. What changes in one frame is painted as three rectangles at
@@ -124,6 +125,8 @@ fn show_beside(window: &MainWindow, app: &Controller) {
 
     let result = room.result.as_ref();
     page.set_over(result.is_some());
+    page.set_moment(app.board.moment.runs(room));
+    page.set_achieved(achieved(room));
     page.set_winner(result.map_or(Side::None, |result| side(result.winner())));
     page.set_ending(result.map_or(Ending::None, |result| ending(result.ending())));
     let points = |of| fact(&board, FactKind::FactHalfPoints, of).unwrap_or(0);
@@ -154,6 +157,24 @@ fn show_beside(window: &MainWindow, app: &Controller) {
     page.set_hint_pending(matches!(&inner.hint, Some(HintState::Asked { room: of, ply, .. }) if *of == room.id && *ply == board.ply));
 
     update(&app.board.record, &pairs(&room.record, &room.spoken, inner.chinese()));
+}
+
+/// What the end was to the person here.
+fn achieved(room: &Room) -> Achieved {
+    let Some(told) = &room.achieved else { return Achieved::default() };
+    let (columns, rows) = room.board.as_ref().map_or((0, 0), |board| (board.columns, board.rows));
+    Achieved {
+        hinted: told.help() == Help::Hints,
+        solved: told.help() == Help::Solved,
+        first_win: told.first_win,
+        streak: told.streak as i32,
+        fewest: told.fewest,
+        best_before: told.best_before as i32,
+        next_level: told.next_level as i32,
+        review: told.review,
+        columns: columns as i32,
+        rows: rows as i32,
+    }
 }
 
 /// What is looked at after the end, and how far.

@@ -1,0 +1,150 @@
+//! What the end of a match was to the person here: decided from the match and from those before it.
+
+use engine::{Action, AnyGame, Fact, Level, Setup, Side};
+use proto::control::{Achieved, Help};
+
+use super::{Store, StoreError};
+use crate::room::{Room, Seat};
+use crate::show;
+
+/// In fewer moves there is nothing to look for.
+const TURNS: u32 = 8;
+
+/// `None` while the match goes on, and where it was not that of one person here.
+pub(crate) fn achieved(store: &Store, room: &Room) -> Result<Option<Achieved>, StoreError> {
+    let record = room.record();
+    let Some(result) = record.result else { return Ok(None) };
+    let help = store.help(record.id)?;
+    let mut achieved = Achieved { help: help.into(), ..Achieved::default() };
+    let own = help == Help::None;
+    if let (Setup::LightsOut(setup), true) = (&record.setup, room.seats == Seat::BOTH_HERE) {
+        if own && result.winner().is_some() {
+            let presses =
+                record.actions.iter().filter(|action| matches!(action, Action::Press(_))).count() as u32;
+            achieved.fewest = fewest(room.game()) == Some(presses);
+            match store.fewest_before(record.id, setup)? {
+                None => achieved.first_win = true,
+                Some(before) if presses < before => achieved.best_before = before,
+                Some(_) => {}
+            }
+        }
+        return Ok(Some(achieved));
+    }
+    let mut here = Side::BOTH.into_iter().filter(|side| *room.seat(*side) == Seat::Here);
+    let (Some(me), None) = (here.next(), here.next()) else { return Ok(None) };
+    if result.winner() != Some(me) {
+        achieved.review = show::moves(&record.actions) >= TURNS && !record.setup.is_race();
+        return Ok(Some(achieved));
+    }
+    let opponent = room.seat(me.other());
+    if let Seat::Bot(level) = opponent {
+        achieved.next_level = Level::new(level.number() + 1).map_or(0, |next| next.number().into());
+    }
+    if own {
+        let before = store.wins_before(record.id, record.setup.kind(), opponent)?;
+        achieved.first_win = matches!(opponent, Seat::Bot(_)) && !before.any;
+        achieved.streak = if before.in_a_row == 0 { 0 } else { before.in_a_row + 1 };
+    }
+    Ok(Some(achieved))
+}
+
+/// Lights Out: the fewest presses that would have done, where that is known.
+fn fewest(game: &AnyGame) -> Option<u32> {
+    game.view().facts.iter().find_map(|fact| if let Fact::Fewest(count) = fact { Some(*count) } else { None })
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::{GameKind, Outcome, Point, Reason};
+    use session::{MatchId, MatchRecord, MatchResult};
+
+    use super::*;
+
+    /// What the end of a match was, whose setup, seats, actions and winner these are.
+    fn told(
+        store: &mut Store,
+        number: u8,
+        (setup, seats): (&Setup, [Seat; 2]),
+        actions: &[Action],
+        result: Option<MatchResult>,
+        help: Help,
+    ) -> Option<Achieved> {
+        let id = MatchId([number; 16]);
+        let mut record = MatchRecord::new(id, setup.clone(), Side::First);
+        record.actions = actions.to_vec();
+        record.result = result;
+        store.begin(&record, seats.clone(), number.into()).expect("saved");
+        store.add_help(id, help).expect("saved");
+        achieved(store, &Room::new(record, seats).expect("a record")).expect("read")
+    }
+
+    fn against(level: u8) -> [Seat; 2] {
+        [Seat::Here, Seat::Bot(Level::new(level).expect("a level"))]
+    }
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("opens");
+        (folder, store)
+    }
+
+    #[test]
+    fn the_first_win_at_a_level_the_second_in_a_row_and_the_next_level_are_told() {
+        let (_folder, mut store) = store();
+        let setup = GameKind::Xiangqi.default_setup();
+        let won = Some(MatchResult::Resigned(Side::Second));
+        let mut tell = |number, level, result, help| {
+            told(&mut store, number, (&setup, against(level)), &[], result, help)
+        };
+        assert_eq!(tell(1, 3, None, Help::None), None, "it goes on");
+        let of = Achieved { next_level: 4, ..Achieved::default() };
+        assert_eq!(tell(2, 3, won, Help::None), Some(Achieved { first_win: true, ..of }));
+        assert_eq!(tell(3, 3, won, Help::None), Some(Achieved { streak: 2, ..of }));
+        let helped = Achieved { help: Help::Hints.into(), ..of };
+        assert_eq!(tell(4, 3, won, Help::Hints), Some(helped), "not its own doing");
+        assert_eq!(tell(5, 3, won, Help::None), Some(of), "the row was broken");
+        let first = Achieved { first_win: true, ..Achieved::default() };
+        assert_eq!(tell(6, 10, won, Help::None), Some(first), "there is no higher level");
+    }
+
+    #[test]
+    fn what_was_not_won_offers_a_look_back_once_it_is_long_enough() {
+        let (_folder, mut store) = store();
+        let setup = GameKind::Gomoku.default_setup();
+        let place = |column| Action::Place(Point::new(column, 3 + column % 2));
+        let lost = Some(MatchResult::Resigned(Side::First));
+        let short: Vec<Action> = (0..7).map(place).collect();
+        let long: Vec<Action> = (0..8).map(place).collect();
+        let seats = (&setup, against(3));
+        let of = |review| Some(Achieved { review, ..Achieved::default() });
+        assert_eq!(told(&mut store, 1, seats.clone(), &short, lost, Help::None), of(false));
+        assert_eq!(told(&mut store, 2, seats.clone(), &long, lost, Help::None), of(true));
+        assert_eq!(told(&mut store, 3, seats, &long, Some(MatchResult::DrawAgreed), Help::None), of(true));
+        let two = (&setup, Seat::BOTH_HERE);
+        assert_eq!(told(&mut store, 4, two, &long, lost, Help::None), None, "whose would it be?");
+    }
+
+    #[test]
+    fn presses_are_counted_and_a_solution_that_was_shown_is_not_ones_own() {
+        let (_folder, mut store) = store();
+        let setup = GameKind::LightsOut.default_setup();
+        let game = AnyGame::new(&setup).expect("the default is valid");
+        let AnyGame::LightsOut(lights) = &game else { panic!("it is lights out") };
+        let engine::lights_out::Solution::Presses { presses, .. } = lights.solution() else {
+            panic!("a random board can be put out")
+        };
+        let fewest: Vec<Action> = presses.points().map(Action::Press).collect();
+        let corner = Action::Press(Point::new(0, 0));
+        let more: Vec<Action> = [corner, corner].into_iter().chain(fewest.clone()).collect();
+        let won = Some(MatchResult::Played(Outcome { winner: Some(Side::First), reason: Reason::AllOut }));
+        let mut tell = |number, actions: &[Action], help| {
+            told(&mut store, number, (&setup, Seat::BOTH_HERE), actions, won, help).expect("one person here")
+        };
+        assert_eq!(tell(1, &more, Help::None), Achieved { first_win: true, ..Achieved::default() });
+        let shown = Achieved { help: Help::Solved.into(), ..Achieved::default() };
+        assert_eq!(tell(2, &fewest, Help::Solved), shown);
+        let best = Achieved { fewest: true, best_before: more.len() as u32, ..Achieved::default() };
+        assert_eq!(tell(3, &fewest, Help::None), best);
+        assert_eq!(tell(4, &fewest, Help::None), Achieved { fewest: true, ..Achieved::default() });
+    }
+}
