@@ -2,6 +2,7 @@
 //! own, what the player does there.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use client::HostState;
 use proto::board::{Action, Game as WireGame, Setup, action};
@@ -105,6 +106,8 @@ pub(crate) struct Known {
     pub(super) scanning: bool,
     pub(crate) looked_long: bool,
     pub(crate) thought_open: bool,
+    /// The app's own files are here instead of among the user's documents.
+    pub(crate) own_folder: Option<PathBuf>,
 }
 
 impl Known {

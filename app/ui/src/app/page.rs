@@ -298,6 +298,11 @@ impl Questions {
         self.send(body, Asked::Nothing);
     }
 
+    /// How many replies are still to come.
+    pub(super) fn open(&self) -> usize {
+        self.open.len()
+    }
+
     /// Whose question this reply answers.
     pub(super) fn take(&mut self, id: u64) -> Option<Asked> {
         self.open.remove(&id)
