@@ -12,5 +12,5 @@ pub(crate) const DEBTS: &[Debt] = &[
         places: 1,
         why: "a code that was copied is copied again, and the button says so already",
     },
-    Debt { fault: Fault::CutLarge, what: " on ", places: 14, why: LARGE },
+    Debt { fault: Fault::CutLarge, what: " on ", places: 16, why: LARGE },
 ];

@@ -1,10 +1,11 @@
 //! Export and import of each game: what one app has saved another takes in, and it is the same game.
 
 use qiyou::headless::Stage;
-use qiyou::screens::{Dialog, Page, RecordsAdapter, ReplayAdapter};
+use qiyou::screens::{Dialog, Navigation, Page, RecordsAdapter, Remark, ReplayAdapter};
 use slint::{ComponentHandle, Model};
 
 use crate::debts::DEBTS;
+use crate::eyes::Thing;
 use crate::games::GAMES;
 use crate::notes::Notes;
 use crate::player::{Held, LYING, Player, UPRIGHT, take_the_chair};
@@ -44,7 +45,7 @@ fn every_game_is_saved_to_a_file_and_taken_in_by_another_app() {
         }
         anna.go_home();
         anna.touch("My games");
-        let latest = anna.bring(|one| one.kind == "RecordCard").map(|(one, _)| one.name);
+        let latest = anna.bring(|one| is_of(game, one)).map(|(one, _)| one.name);
         anna.touch(&latest.expect("it was kept"));
         anna.until("the review", || anna.look().page == Page::Replay && shown(&anna).1 > 0);
         anna.touch("Save to a file");
@@ -61,10 +62,19 @@ fn every_game_is_saved_to_a_file_and_taken_in_by_another_app() {
             assert_eq!(ben.look().dialog, Dialog::Files);
             ben.check_large();
             ben.touch(&name);
-            ben.until("it is taken in", || ben.look().dialog == Dialog::None && total(&ben) == kept + 1);
+            ben.until("it is taken in", || {
+                let page = ben.app.window().global::<Navigation<'_>>();
+                let remark = page.get_remark();
+                assert!(
+                    remark == Remark::None || remark == Remark::Copied,
+                    "{name}: {}",
+                    page.get_remark_name()
+                );
+                ben.look().dialog == Dialog::None && total(&ben) == kept + 1
+            });
             assert_eq!(total(&ben), kept + 1, "{name}: again {again}");
         }
-        let latest = ben.bring(|one| one.kind == "RecordCard").map(|(one, _)| one.name);
+        let latest = ben.bring(|one| is_of(game, one)).map(|(one, _)| one.name);
         ben.touch(&latest.expect("it was kept"));
         ben.until("the review", || ben.look().page == Page::Replay && shown(&ben).1 > 0);
         let taken = shown(&ben);
@@ -81,4 +91,9 @@ fn every_game_is_saved_to_a_file_and_taken_in_by_another_app() {
 fn files(player: &Player<'_>) -> Vec<String> {
     let entries = std::fs::read_dir(player.files()).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// Whether this row of the list is a match of this game.
+fn is_of(game: &str, row: &Thing) -> bool {
+    row.kind == "RecordCard" && row.name.strip_prefix(game).is_some_and(|rest| rest.starts_with([' ', ',']))
 }

@@ -29,7 +29,7 @@ pub(crate) const LYING: (u32, u32, f32) = (1280, 800, 1.0);
 const FINGER: f32 = 43.0;
 
 /// How long anything may take that the app has begun. Who waits so long has found a fault.
-const PATIENCE: Duration = Duration::from_mins(3);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A sentence so long that it is no name that stands in two places.
 const SENTENCE: usize = 21;
@@ -192,7 +192,12 @@ impl<'a> Player<'a> {
                 scene.draw();
             }
             std::thread::sleep(Duration::from_millis(1));
-            assert!(began.elapsed() < PATIENCE, "waited in vain: {what}\n{}", self.look().told());
+            assert!(
+                began.elapsed() < PATIENCE,
+                "waited in vain: {what}\n{}\nafter {:?}",
+                self.look().told(),
+                self.trail
+            );
         }
         self.stage.settle(&self.scene);
     }
@@ -418,7 +423,8 @@ impl<'a> Player<'a> {
         let texts: Vec<&Thing> = sight.texts().collect();
         let mut told = BTreeSet::new();
         for (index, one) in texts.iter().enumerate() {
-            let long = if self.held.chinese { SENTENCE / 3 } else { SENTENCE };
+            let chinese = one.name.chars().any(|letter| ('\u{4e00}'..='\u{9fff}').contains(&letter));
+            let long = if chinese { SENTENCE / 3 } else { SENTENCE };
             if one.name.chars().filter(|letter| letter.is_alphabetic()).count() < long {
                 continue;
             }
@@ -446,6 +452,12 @@ impl<'a> Player<'a> {
             let (_, family, size) = STYLES[style];
             self.measured += 1;
             let (left, right) = (one.area.left, one.area.left + one.area.width);
+            // Matches to go on with stand beside each other and are pushed to the side.
+            let strip =
+                |other: &&Thing| other.kind == "UnfinishedCard" && other.area.common(one.area) == one.area;
+            if sight.things.iter().find(strip).is_some_and(|card| sight.seen(card).width < card.area.width) {
+                continue;
+            }
             if !self.tape.fits(&one.name, family, size * scale, one.area.width, one.area.height)
                 || left < -1.0
                 || right > sight.window.width + 1.0

@@ -109,14 +109,56 @@ fn two_apps_meet_and_play_a_match_with_every_offer() {
     offer(&mut ben, &mut anna, &["Draw"], "Decline");
     a_move(&mut ben, &anna);
     offer(&mut anna, &mut ben, &["More", "Finish another day"], "Agree");
-    both(&anna, &ben, "it is put off", || anna.look().page == Page::Home && ben.look().page == Page::Home);
-    anna.rest();
-    let again = anna.bring(|one| one.name.starts_with("Continue: Gomoku")).map(|(one, _)| one.name);
-    anna.touch(&again.expect("it is offered at home"));
+    both(&anna, &ben, "it is put off", || anna.says("Paused") && ben.says("Paused"));
+    anna.check();
+    anna.check_large();
+    // Both leave, and come back to it from home.
+    for one in [&mut anna, &mut ben] {
+        one.touch("Leave");
+        if one.look().dialog == Dialog::ConfirmLeave {
+            one.check();
+            one.touch("Leave");
+        }
+        one.until("home", || one.look().page == Page::Home);
+        one.check();
+    }
+    for one in [&mut anna, &mut ben] {
+        if one.look().page != Page::Board {
+            let kept =
+                one.bring(|thing| thing.name.starts_with("Continue: Gomoku")).map(|(thing, _)| thing.name);
+            one.touch(&kept.expect("it is offered at home"));
+        }
+    }
     both(&anna, &ben, "both at the board again", || {
-        anna.look().page == Page::Board && ben.look().page == Page::Board || ben.look().dialog != Dialog::None
+        anna.look().page == Page::Board && ben.look().page == Page::Board
     });
-    println!("adjourned and gone on with: Anna {}\nBen {}", anna.look().told(), ben.look().told());
+    if anna.board().get_paused() {
+        both(&anna, &ben, "it can go on", || anna.look().find("Continue").is_some_and(|one| one.enabled));
+        offer(&mut anna, &mut ben, &["Continue"], "Agree");
+    }
+    both(&anna, &ben, "both go on", || !anna.board().get_paused() && !ben.board().get_paused());
+    a_move(&mut anna, &ben);
+    // The end, and another match with the colours exchanged.
+    ben.touch("Resign");
+    ben.check();
+    ben.touch("Resign");
+    both(&anna, &ben, "both see the end", || anna.board().get_over() && ben.board().get_over());
+    for one in [&mut anna, &mut ben] {
+        one.check();
+        one.check_large();
+    }
+    assert!(anna.says("You won") && ben.says("You lost"), "{}\n{}", anna.look().told(), ben.look().told());
+    offer(&mut anna, &mut ben, &["Rematch as White"], "Agree");
+    both(&anna, &ben, "the next match", || !anna.board().get_over() && !ben.board().get_over());
+    a_move(&mut ben, &anna);
+    // A draw that is agreed to.
+    offer(&mut anna, &mut ben, &["Draw"], "Agree");
+    both(&anna, &ben, "the end", || anna.board().get_over() && ben.board().get_over());
+    assert!(anna.says("A draw") && ben.says("A draw"));
+    for one in [&mut anna, &mut ben] {
+        one.check();
+        one.go_home();
+    }
     let mut notes = Notes::default();
     notes.join(anna.leave());
     notes.join(ben.leave());
