@@ -45,15 +45,23 @@ impl Player<'_> {
         }
         let turned = is_turned(puzzle);
         let points = self.seen_points();
-        let stones = points.iter().filter(|point| point.stone != 0).count();
-        let lit = puzzle.kind() == GameKind::LightsOut;
-        let all = position.pieces.iter().all(|piece| {
-            let at = Point::new((piece.at % 1_024) as u16, (piece.at / 1_024) as u16);
-            let point = &points[self.index(at, turned)];
-            if lit { point.lamp == 2 } else { point.stone == piece.side && point.piece == piece.kind as i32 }
-        });
-        all && (lit && points.iter().filter(|point| point.lamp == 2).count() == position.pieces.len()
-            || !lit && stones == position.pieces.len())
+        if puzzle.kind() == GameKind::LightsOut {
+            // Row by row from the bottom, each in whole bytes.
+            let bytes = position.columns.div_ceil(8) as usize;
+            return (0..position.rows).all(|row| {
+                (0..position.columns).all(|column| {
+                    let byte = position.lights[row as usize * bytes + column as usize / 8];
+                    let at = self.index(Point::new(column as u16, row as u16), turned);
+                    (points[at].lamp == 2) == (byte >> (column % 8) & 1 == 1)
+                })
+            });
+        }
+        points.iter().filter(|point| point.stone != 0).count() == position.pieces.len()
+            && position.pieces.iter().all(|piece| {
+                let at = Point::new((piece.at % 1_024) as u16, (piece.at / 1_024) as u16);
+                let point = &points[self.index(at, turned)];
+                point.stone == piece.side && point.piece == piece.kind as i32
+            })
     }
 
     fn judged(&mut self, ply: i32) {
@@ -99,11 +107,16 @@ fn every_puzzle(kind: GameKind, held: Held) {
         });
         player.check();
         let Some(at) = left.iter().position(|puzzle| player.shows(puzzle)) else {
-            // The board of the day is made new each day.
+            // The board of the day is made new each day: it is solved by hints.
             assert_eq!(kind, GameKind::LightsOut, "unknown: {}", player.look().told());
             others += 1;
             assert!(others < 2, "a board that is none of the puzzles: {}", player.look().told());
-            break;
+            while player.board().get_puzzle_progress() == PuzzleProgress::Open {
+                assert!(player.follow_a_hint(), "{}", player.look().told());
+                player.judged(0);
+            }
+            player.touch("Next puzzle");
+            continue;
         };
         let puzzle = left.remove(at);
         let mut attempt = Attempt::new(puzzle.clone());
