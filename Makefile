@@ -7,7 +7,7 @@ LINTED ?= qiyou/online,qiyou/guest,tests/online
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
 WITHIN = CARGO_TARGET_$(TRIPLE)_RUNNER='$(CURDIR)/scripts/within'
 
-.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-carriers test-devices test-guest ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune night
+.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-carriers test-devices test-guest ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -45,6 +45,10 @@ supply: ## check dependencies by deny.toml: licences, sources, duplicates, known
 portable: ## check that the crates below the host compile for Windows and macOS, rules and matches for WebAssembly
 	@scripts/need build
 	scripts/portable
+
+play-through: ## a player that never tires: every page, button, lesson, puzzle and game of the app by what is on the screen; see docs/play-through.md
+	@scripts/need build test
+	QIYOU_TEST_LIMIT=$${QIYOU_TEST_LIMIT:-5400} $(WITHIN) $(CARGO) test -p qiyou --locked --test play_through -- --include-ignored --nocapture
 
 night: ## run what takes too long for each change: make night, or make night PARTS="long fuzz …"; see docs/nightly.md
 	@scripts/need build test lab carriers

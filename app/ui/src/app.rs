@@ -105,6 +105,7 @@ impl App {
             scanning: false,
             looked_long: false,
             thought_open: false,
+            own_folder: None,
         };
         let controller = Rc::new(Controller {
             window: window.as_weak(),
@@ -155,6 +156,16 @@ impl App {
             shown: self.controller.shown.get(),
             rows: adapters::rows_changed(),
         }
+    }
+
+    /// For tests: requests to the host whose replies are still to come.
+    pub fn waits_for(&self) -> usize {
+        self.controller.state.borrow().questions.open()
+    }
+
+    /// For tests: what people save, and what they look for, is in this folder instead of `Qiyou` among their documents.
+    pub fn keep_files_in(&self, folder: &Path) {
+        self.controller.known_mut().own_folder = Some(folder.to_owned());
     }
 
     /// Begins a match of this game against a bot, which moves first, with the game's default rules except for these options

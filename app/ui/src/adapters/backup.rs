@@ -53,7 +53,7 @@ impl Backup {
     }
 
     fn begin_save(&mut self, cx: &mut Cx<'_>) {
-        let Some(path) = records::free_file(&format!("qiyou.{ENDING}")) else {
+        let Some(path) = records::free_file(&format!("qiyou.{ENDING}"), cx.known) else {
             return cx.go.remark(Remark::Disk, "");
         };
         *self = Self { path, ..Self::default() };

@@ -120,7 +120,7 @@ impl Records {
     pub(crate) fn look_for(&mut self, backups: bool, cx: &mut Cx<'_>) {
         self.backups = backups;
         let folder = self.folder.clone();
-        self.look_into(if folder.is_dir() { folder } else { files_folder() });
+        self.look_into(if folder.is_dir() { folder } else { files_folder(cx.known) });
         cx.go.dialog(Dialog::Files);
     }
 
@@ -252,9 +252,9 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// The initial folder: the app's own, downloads, documents, or the home folder.
-fn files_folder() -> PathBuf {
-    if let Some(own) = own_folder().filter(|folder| folder.is_dir()) {
+/// Where people keep what they have got: what the app has saved, downloads, documents, or else everything of theirs.
+fn files_folder(known: &Known) -> PathBuf {
+    if let Some(own) = own_folder(known).filter(|folder| folder.is_dir()) {
         return own;
     }
     let user = directories::UserDirs::new();
@@ -264,17 +264,19 @@ fn files_folder() -> PathBuf {
     folder.map_or_else(|| PathBuf::from("/"), PathBuf::from)
 }
 
-/// The folder for the app's files: `Qiyou` in the documents folder, or in the home folder if there is none. It may not exist
-/// yet.
-fn own_folder() -> Option<PathBuf> {
+/// Where the app's own files go: `Qiyou` among the documents, or at home where there is no such folder. It may not be there yet.
+fn own_folder(known: &Known) -> Option<PathBuf> {
+    if known.own_folder.is_some() {
+        return known.own_folder.clone();
+    }
     let user = directories::UserDirs::new()?;
     let documents = user.document_dir().filter(|folder| folder.is_dir());
     Some(documents.unwrap_or_else(|| user.home_dir()).join("Qiyou"))
 }
 
-/// An unused path in the app's folder with this name, or a numbered variant of it.
-pub(super) fn free_file(name: &str) -> Option<PathBuf> {
-    Some(free_in(&own_folder()?, name))
+/// A path in the app's folder that no file has, as near to this name as can be.
+pub(super) fn free_file(name: &str, known: &Known) -> Option<PathBuf> {
+    Some(free_in(&own_folder(known)?, name))
 }
 
 fn free_in(folder: &Path, name: &str) -> PathBuf {
@@ -289,7 +291,7 @@ fn free_in(folder: &Path, name: &str) -> PathBuf {
 
 /// Writes a match to a new file in the app's folder, without overwriting.
 pub(crate) fn save(file: &control::File, cx: &mut Cx<'_>) {
-    let Some(free) = free_file(&file.name) else { return cx.go.remark(Remark::Disk, "") };
+    let Some(free) = free_file(&file.name, cx.known) else { return cx.go.remark(Remark::Disk, "") };
     let folder = free.parent().unwrap_or(Path::new("/"));
     match fs::create_dir_all(folder).and_then(|()| fs::write(&free, &file.content)) {
         Ok(()) => cx.go.remark(Remark::SavedFile, &free.display().to_string()),

@@ -2,6 +2,7 @@
 //! until the board is a page with its own state.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use client::HostState;
 use proto::board::{Action, Game as WireGame, Setup, action};
@@ -102,6 +103,8 @@ pub(crate) struct Known {
     pub(super) scanning: bool,
     pub(crate) looked_long: bool,
     pub(crate) thought_open: bool,
+    /// The app's own files are here instead of among the user's documents.
+    pub(crate) own_folder: Option<PathBuf>,
 }
 
 impl Known {

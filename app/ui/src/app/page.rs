@@ -299,6 +299,11 @@ impl Questions {
         self.send(body, Asked::Nothing);
     }
 
+    /// How many replies are still to come.
+    pub(super) fn open(&self) -> usize {
+        self.open.len()
+    }
+
     /// Removes and returns the recipient of this reply.
     pub(super) fn take(&mut self, id: u64) -> Option<Asked> {
         self.open.remove(&id)

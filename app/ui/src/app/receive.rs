@@ -145,7 +145,17 @@ impl Controller {
             }
         }
         if opened || followed {
-            self.known_mut().room = Some(adapters::board::seen(room));
+            {
+                let known = &mut *self.known_mut();
+                // What was picked is done with, also where an undone move brings its position back.
+                let ply = room.board.as_ref().map_or(0, |board| board.ply);
+                for held in [&mut known.picked, &mut known.waiting] {
+                    if held.as_ref().is_some_and(|held| (held.ply, held.revision) != (ply, room.revision)) {
+                        *held = None;
+                    }
+                }
+                known.room = Some(adapters::board::seen(room));
+            }
             if let Some(window) = self.window.upgrade() {
                 window.global::<BoardAdapter>().set_tick(0);
             }

@@ -616,6 +616,22 @@ fn a_touched_piece_shows_where_it_can_go_and_the_next_touch_steps_there() {
 }
 
 #[test]
+fn a_piece_whose_move_was_undone_is_not_picked_any_more() {
+    let stage = Stage::new();
+    let setup = engine::GameKind::Xiangqi.default_setup();
+    let start = games::played(&setup, "");
+    let told = playing(&stage, games::against_the_device(&start, engine::Side::First));
+    tap(&stage, &told, "File 2, row 1 red horse");
+    assert_eq!(targets(&told), 2);
+    for game in [games::played(&setup, "h0g2"), start] {
+        told.say(event::Body::Room(games::against_the_device(&game, engine::Side::First)));
+        stage.settle(&told.scene);
+    }
+    assert!(says(&told, "File 2, row 1 red horse"), "{:?}", names(&told));
+    assert_eq!(targets(&told), 0);
+}
+
+#[test]
 fn black_sees_the_board_from_his_own_side() {
     let stage = Stage::new();
     let game = games::played(&engine::GameKind::Xiangqi.default_setup(), "h2e2");

@@ -241,7 +241,6 @@ fn show_facts(
         let fact = board.facts.iter().find(|fact| fact.kind() == kind);
         new_game::said(fact.and_then(|fact| fact.words.as_ref()), chinese)
     };
-    page.set_formed(said(FactKind::FactFormed).into());
     let check = said(FactKind::FactCheck);
     page.set_in_check(!check.is_empty());
     page.set_told(if check.is_empty() { said(FactKind::FactTold) } else { check }.into());
