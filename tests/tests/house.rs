@@ -135,8 +135,10 @@ async fn a_race_is_pressed_on_ones_own_board_and_kept_as_won_and_lost() {
     };
     assert_eq!(lights(&anna.client.seen), lights(&ben.client.seen), "both begin alike");
     let room_id = anna.client.seen.room().expect("one room").id.clone();
-    let hint =
-        anna.client.ask(request::Body::Hint(control::Hint { room_id: room_id.clone(), lines: 0 })).await;
+    let hint = anna
+        .client
+        .ask(request::Body::Hint(control::Hint { room_id: room_id.clone(), ..Default::default() }))
+        .await;
     assert!(hint.is_err_and(|refusal| refusal.detail.contains("without hints")));
     let before = lights(&ben.client.seen);
     assert!(anna.client.play("0.1s").await.is_err(), "only the host ends a run");

@@ -21,7 +21,7 @@ async fn open(client: &mut Client, puzzle: &str, game: Game) -> Result<String, c
 }
 
 async fn hint(client: &mut Client, room: &str) -> Result<String, control::Refusal> {
-    let ask = control::Hint { room_id: room.into(), lines: 0 };
+    let ask = control::Hint { room_id: room.into(), ..Default::default() };
     match client.ask(request::Body::Hint(ask)).await? {
         reply::Body::Hint(hint) => Ok(hint.notation),
         other => panic!("a hint, not {other:?}"),
@@ -133,7 +133,7 @@ async fn a_move_whose_puzzle_is_closed_while_it_is_judged_is_answered_all_the_sa
         let step = anna.client.seen.room().and_then(|room| room.board.as_ref()?.steps.first().copied());
         let action = proto::board::Action { kind: step.map(proto::board::action::Kind::Step) };
         let act = control::Act { room_id: room.clone(), action: Some(action), notation: String::new() };
-        let hint = control::Hint { room_id: room.clone(), lines: 0 };
+        let hint = control::Hint { room_id: room.clone(), ..Default::default() };
         let answers = anna
             .client
             .ask_at_once(vec![
@@ -152,7 +152,8 @@ async fn hints_that_are_asked_for_at_once_are_each_found_or_refused_as_too_many(
     let mut house = House::new(78);
     let mut anna = house.device("Anna").await;
     let room = open(&mut anna.client, "", Game::Gomoku).await.expect("there is one");
-    let hints = (0..12).map(|_| request::Body::Hint(control::Hint { room_id: room.clone(), lines: 0 }));
+    let hints =
+        (0..12).map(|_| request::Body::Hint(control::Hint { room_id: room.clone(), ..Default::default() }));
     let (found, refused): (Vec<_>, Vec<_>) =
         anna.client.ask_at_once(hints.collect()).await.into_iter().partition(Result::is_ok);
     assert!(!found.is_empty());

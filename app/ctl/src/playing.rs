@@ -54,7 +54,7 @@ impl Conversation {
 
     pub(crate) async fn hint(&mut self, lines: u32, room: Option<&str>) -> Result<(), Failure> {
         let room_id = self.room(room, |room| room.can_act)?.id;
-        let ask = request::Body::Hint(control::Hint { room_id, lines });
+        let ask = request::Body::Hint(control::Hint { room_id, lines, ..Default::default() });
         let reply::Body::Hint(hint) = self.host.ask(ask).await? else { return Err(unexpected()) };
         self.print(|| text::hint(&hint), || json::hint(&hint))
     }

@@ -11,8 +11,11 @@ use crate::notes::Notes;
 use crate::player::{Held, LYING, Player, UPRIGHT, take_the_chair};
 use crate::seed;
 
-/// What the review shows of a match at its end: stones and pieces, moves, the list, and how it ended.
-fn shown(player: &Player<'_>) -> (Vec<(i32, i32, i32)>, i32, Vec<String>, String) {
+/// Stone, piece and lamp of a point.
+type Drawn = (i32, i32, i32);
+
+/// What the review shows of a match at its end: the board, the number of moves, the list, and how it ended.
+fn shown(player: &Player<'_>) -> (Vec<Drawn>, i32, Vec<String>, String) {
     let page = player.app.window().global::<ReplayAdapter<'_>>();
     let points = page.get_points().iter().map(|point| (point.stone, point.piece, point.lamp)).collect();
     let list = page.get_record().iter().map(Into::into).collect();

@@ -429,9 +429,9 @@ impl<'a> Player<'a> {
                 continue;
             }
             let again = texts[..index].iter().find(|other| {
-                let row = other.kind == one.kind
-                    && (other.area.left == one.area.left && other.area.top != one.area.top
-                        || other.area.top == one.area.top && other.area.left != one.area.left);
+                let same = |a: f32, b: f32| (a - b).abs() < 0.5;
+                let (left, top) = (same(other.area.left, one.area.left), same(other.area.top, one.area.top));
+                let row = other.kind == one.kind && left != top;
                 other.name == one.name && !row
             });
             if again.is_some() && told.insert(one.name.clone()) {

@@ -60,7 +60,7 @@ impl Player<'_> {
             && position.pieces.iter().all(|piece| {
                 let at = Point::new((piece.at % 1_024) as u16, (piece.at / 1_024) as u16);
                 let point = &points[self.index(at, turned)];
-                point.stone == piece.side && point.piece == piece.kind as i32
+                point.stone == piece.side && point.piece == piece.kind
             })
     }
 

@@ -59,7 +59,7 @@ fn a_walk_at_random_meets_nothing_wrong_and_leads_home() {
     let _chair = take_the_chair();
     let seed = seed::begin("a_walk_at_random", 24);
     let stage = Stage::new();
-    let held = Held { size: if seed % 2 == 0 { UPRIGHT } else { LYING }, chinese: seed % 4 < 2 };
+    let held = Held { size: if seed.is_multiple_of(2) { UPRIGHT } else { LYING }, chinese: seed % 4 < 2 };
     let mut player = Player::new(&stage, held, seed);
     stroll(&mut player, STEPS);
     player.go_home();

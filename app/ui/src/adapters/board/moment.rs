@@ -104,6 +104,13 @@ fn gone_out(before: &Board, board: &Board) -> Vec<Step> {
     out.into_iter().map(Step::GoesOut).collect()
 }
 
+/// A step that was shown just now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shown {
+    /// What is heard with it.
+    note: Option<Cue>,
+}
+
 /// A match's end that is coming to be seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Moment {
@@ -141,15 +148,15 @@ impl Moment {
         each.clamp(QUICKEST, SLOWEST)
     }
 
-    /// Lets the next thing be seen: what is heard of it. `None`: all of it was seen.
-    fn step(&mut self) -> Option<Option<Cue>> {
+    /// Shows the next step. `None` once all are shown.
+    fn step(&mut self) -> Option<Shown> {
         let step = self.steps.get(self.done)?;
         // Of many steps the notes come slowly enough to be told apart.
         let number = self.done * usize::from(Cue::NOTES) / self.steps.len().max(usize::from(Cue::NOTES));
         let number = (number as u8).min(Cue::NOTES - 1);
         let note = Cue::Note(if self.rises { number } else { Cue::NOTES - 1 - number });
         self.done += 1;
-        Some((*step != Step::Rest).then_some(note))
+        Some(Shown { note: (*step != Step::Rest).then_some(note) })
     }
 }
 
@@ -209,7 +216,7 @@ impl Moments {
         let here = app.read().room.as_ref().is_some_and(|room| self.runs(room));
         let heard = self.now.borrow_mut().as_mut().filter(|_| here).and_then(Moment::step);
         match heard {
-            Some(note) => {
+            Some(Shown { note }) => {
                 if let Some(note) = note {
                     app.hear(note);
                 }
@@ -377,7 +384,8 @@ mod tests {
             let mut moment = Moment::new(&before, &after, last);
             assert!(moment.is_of(&after) && !moment.is_of(&before));
             assert!(!moment.is_of(&Room { revision: 1, ..after.clone() }), "undone");
-            let heard: Vec<Option<Cue>> = std::iter::from_fn(|| moment.step()).collect();
+            let heard: Vec<Option<Cue>> =
+                std::iter::from_fn(|| moment.step()).map(|shown| shown.note).collect();
             assert_eq!((heard.len(), heard[6]), (7, None));
             let notes: Vec<u8> = heard[..6]
                 .iter()
