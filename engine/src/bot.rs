@@ -7,14 +7,14 @@ use std::time::Duration;
 use crate::numbers::{Number, NumberError};
 use crate::{Action, AnyGame, GameKind};
 
-/// Playing strength: 1 (a child wins) to 10 (full strength).
+/// How much an engine may search: 1 (hardly ahead) to 10 (without limit). [`Level`](crate::Level) is the scale for players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Level(u8);
+pub struct Tier(u8);
 
-impl Level {
-    /// The lowest level.
+impl Tier {
+    /// The weakest.
     pub const MIN: Self = Self(1);
-    /// The highest level.
+    /// No limit but the caller's.
     pub const MAX: Self = Self(10);
 
     /// `None` unless `number` is 1 to 10.
@@ -22,7 +22,7 @@ impl Level {
         if number >= 1 && number <= 10 { Some(Self(number)) } else { None }
     }
 
-    /// The level as a number, 1 to 10.
+    /// The tier as a number, 1 to 10.
     pub const fn number(self) -> u8 {
         self.0
     }
@@ -118,38 +118,27 @@ pub trait Bot: Send {
     }
 }
 
-/// Search depth of a level in full plies. `None` if the level is not limited by depth: at full strength, and in games
-/// without alpha-beta search.
-pub fn plies_ahead(kind: GameKind, level: Level) -> Option<u32> {
+/// The bot for this game at this tier. The same seed, position and node limit give the same choice.
+pub fn bot(kind: GameKind, tier: Tier, seed: u64) -> Box<dyn Bot> {
     match kind {
-        GameKind::Gomoku => crate::gomoku::GomokuBot::plies_ahead(level),
-        GameKind::Xiangqi => crate::xiangqi::XiangqiBot::plies_ahead(level),
-        GameKind::Liuzhou => crate::liuzhou::LiuzhouBot::plies_ahead(level),
-        GameKind::Go | GameKind::LightsOut => None,
-    }
-}
-
-/// The bot of this game and level. Equal seeds, positions and node limits give equal choices.
-pub fn bot(kind: GameKind, level: Level, seed: u64) -> Box<dyn Bot> {
-    match kind {
-        GameKind::Gomoku => Box::new(crate::gomoku::GomokuBot::new(level, seed)),
-        GameKind::Xiangqi => Box::new(crate::xiangqi::XiangqiBot::new(level, seed)),
-        GameKind::Liuzhou => Box::new(crate::liuzhou::LiuzhouBot::new(level, seed)),
-        GameKind::Go => Box::new(crate::go::GoBot::new(level, seed)),
+        GameKind::Gomoku => Box::new(crate::gomoku::GomokuBot::new(tier, seed)),
+        GameKind::Xiangqi => Box::new(crate::xiangqi::XiangqiBot::new(tier, seed)),
+        GameKind::Liuzhou => Box::new(crate::liuzhou::LiuzhouBot::new(tier, seed)),
+        GameKind::Go => Box::new(crate::go::GoBot::new(tier, seed)),
         GameKind::LightsOut => Box::new(crate::lights_out::LightsOutBot),
     }
 }
 
-/// As [`bot`], with a transposition table of at most about this many bytes, for devices with little memory. Weaker only at
-/// levels that would fill more than this in the time given.
-pub fn bot_within(kind: GameKind, level: Level, seed: u64, bytes: usize) -> Box<dyn Bot> {
-    // Levels below the highest use at most 16 MB.
-    let table = (level.number() == 10).then_some(bytes);
+/// As [`bot`], remembering positions in at most about this many bytes: for a device whose memory others need too. Weaker only
+/// where a tier would fill more than that in the time it is given.
+pub fn bot_within(kind: GameKind, tier: Tier, seed: u64, bytes: usize) -> Box<dyn Bot> {
+    // Tiers below the strongest take 16 MB at the most by themselves.
+    let table = (tier.number() == 10).then_some(bytes);
     match kind {
-        GameKind::Gomoku => Box::new(crate::gomoku::GomokuBot::with_table(level, seed, table)),
-        GameKind::Xiangqi => Box::new(crate::xiangqi::XiangqiBot::with_table(level, seed, table)),
-        GameKind::Liuzhou => Box::new(crate::liuzhou::LiuzhouBot::within(level, seed, bytes)),
-        GameKind::Go => Box::new(crate::go::GoBot::new(level, seed).with_memory(bytes)),
+        GameKind::Gomoku => Box::new(crate::gomoku::GomokuBot::with_table(tier, seed, table)),
+        GameKind::Xiangqi => Box::new(crate::xiangqi::XiangqiBot::with_table(tier, seed, table)),
+        GameKind::Liuzhou => Box::new(crate::liuzhou::LiuzhouBot::within(tier, seed, bytes)),
+        GameKind::Go => Box::new(crate::go::GoBot::new(tier, seed).with_memory(bytes)),
         GameKind::LightsOut => Box::new(crate::lights_out::LightsOutBot),
     }
 }

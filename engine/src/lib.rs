@@ -1,7 +1,7 @@
 //! Rules, notation, records and AI of Qiyou's games.
 //!
-//! Each game implements [`Game`]: a position that knows its legal moves. [`AnyGame`] is the closed set of games for callers
-//! that know the game only at run time; [`bot()`] plays each of them at a [`Level`].
+//! Each game is one implementation of [`Game`]: a position that knows its legal moves. [`AnyGame`] is the closed set of
+//! them for callers that learn the game at run time; [`bot()`] plays any of them at a [`Tier`], and [`partner`] at a [`Level`] for people.
 //!
 //! [`record`] reads and writes games as text; [`puzzles`] are positions with a unique solution.
 //!
@@ -31,8 +31,10 @@ pub mod go;
 pub mod gomoku;
 pub mod heading;
 pub mod lessons;
+mod level;
 pub mod lights_out;
 pub mod liuzhou;
+pub mod novice;
 pub mod numbers;
 pub mod options;
 mod point;
@@ -50,9 +52,10 @@ pub mod xiangqi;
 
 pub use action::{Action, Choice, IllegalAction};
 pub use any::{AnyGame, AnyMove, GameKind, Setup};
-pub use bot::{Bot, Level, Limits, Report, Score, bot, bot_within, plies_ahead};
+pub use bot::{Bot, Limits, Report, Score, Tier, bot, bot_within};
 pub use game::{Game, Outcome, Reason, SetupError, Side};
 pub use gomoku::{Gomoku, GomokuOpening, GomokuRule, GomokuSetup};
+pub use level::{Level, ParseLevelError, partner};
 pub use point::{ParsePointError, Point};
 pub use rng::Rng;
 pub use text::TextError;

@@ -95,12 +95,12 @@ pub(crate) fn set(wanted: &str, value: f64, each: impl FnOnce(Visit<'_>)) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GameKind, Level, bot};
+    use crate::{GameKind, Tier, bot};
 
     #[test]
     fn every_number_of_every_player_can_be_read_and_set_within_its_range_only() {
         for kind in [GameKind::Gomoku, GameKind::Xiangqi, GameKind::Liuzhou, GameKind::Go] {
-            let mut bot = bot(kind, Level::MAX, 1);
+            let mut bot = bot(kind, Tier::MAX, 1);
             let numbers = bot.numbers();
             assert!(numbers.len() > 10, "{kind:?}: {}", numbers.len());
             for number in numbers {

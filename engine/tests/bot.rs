@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use engine::{
-    Action, AnyGame, Bot, GameKind, GomokuRule, GomokuSetup, Level, Limits, Point, Report, Rng, Score, Setup,
-    Side, bot,
+    Action, AnyGame, Bot, GameKind, GomokuRule, GomokuSetup, Limits, Point, Report, Rng, Score, Setup, Side,
+    Tier, bot,
 };
 
-fn levels() -> impl Iterator<Item = Level> {
-    (1..=10).filter_map(Level::new)
+fn levels() -> impl Iterator<Item = Tier> {
+    (1..=10).filter_map(Tier::new)
 }
 
 fn choose(bot: &mut dyn Bot, game: &AnyGame, nodes: u64) -> Report {
@@ -75,7 +75,7 @@ fn the_same_seed_position_and_number_of_positions_give_the_same_choice_whatever_
 #[test]
 fn a_weak_bot_varies_its_play_with_its_seed() {
     let game = gomoku("h8 i9 g7");
-    for level in [2, 3].into_iter().filter_map(Level::new) {
+    for level in [2, 3].into_iter().filter_map(Tier::new) {
         let choices: HashSet<Action> = (0..20)
             .map(|seed| choose(bot(GameKind::Gomoku, level, seed).as_mut(), &game, 1_000).line[0])
             .collect();
@@ -102,7 +102,7 @@ fn a_bot_told_to_stop_ends_at_its_next_look() {
         stop: &stop,
         elapsed: &elapsed,
     };
-    let found = bot(GameKind::Gomoku, Level::MAX, 1).choose(&game, &limits, &mut |_| {}).expect("a move");
+    let found = bot(GameKind::Gomoku, Tier::MAX, 1).choose(&game, &limits, &mut |_| {}).expect("a move");
     assert!(found.nodes <= 32 * 128, "{} positions", found.nodes);
     assert!(game.legal_move(found.line[0]).is_ok());
 }
@@ -136,7 +136,7 @@ fn while_it_thinks_a_bot_reports_ever_deeper_findings() {
         Limits { time: None, nodes: Some(50_000), depth: None, stop: &stop, elapsed: &|| Duration::ZERO };
     let seen = Cell::new((0, 0));
     let mut reports = 0;
-    let found = bot(GameKind::Gomoku, Level::MAX, 1)
+    let found = bot(GameKind::Gomoku, Tier::MAX, 1)
         .choose(&game, &limits, &mut |report| {
             assert!(game.legal_move(report.line[0]).is_ok());
             assert!(report.depth >= seen.get().0 && report.nodes >= seen.get().1, "{report:?}");
@@ -208,7 +208,7 @@ fn winning(game: &AnyGame, side: Side) -> Vec<Action> {
 
 #[test]
 fn level_1_plays_the_best_point_of_the_five_cell_table() {
-    let level = Level::MIN;
+    let level = Tier::MIN;
     // The table again, written from its description: every window of five with the point in it, by what it holds.
     let worth = |stones: &[[Option<Side>; 15]; 15], column: i32, row: i32, side: Side| {
         let mut sum = 0_u32;
@@ -252,7 +252,7 @@ fn level_1_plays_the_best_point_of_the_five_cell_table() {
 #[test]
 fn bots_that_search_in_three_threads_play_on_and_are_stopped_at_once() {
     for kind in [GameKind::Gomoku, GameKind::Xiangqi, GameKind::Liuzhou] {
-        let mut bot = bot(kind, Level::MAX, 1);
+        let mut bot = bot(kind, Tier::MAX, 1);
         bot.set_threads(3);
         let mut game = AnyGame::new(&kind.default_setup()).expect("the default setup is valid");
         let stop = AtomicBool::new(false);

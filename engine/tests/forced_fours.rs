@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::{Action, AnyGame, GameKind, Level, Limits, Point, Report, Score, Side, bot};
+use engine::{Action, AnyGame, GameKind, Limits, Point, Report, Score, Side, Tier, bot};
 
 /// Longest win by fours that the file holds and the bot must see, in plies, the five included.
 const PLIES: u32 = 11;
@@ -113,7 +113,7 @@ fn best(game: &AnyGame) -> Report {
     let stop = AtomicBool::new(false);
     let limits =
         Limits { time: None, nodes: Some(NODES), depth: None, stop: &stop, elapsed: &|| Duration::ZERO };
-    bot(GameKind::Gomoku, Level::MAX, 1).choose(game, &limits, &mut |_| {}).expect("the game goes on")
+    bot(GameKind::Gomoku, Tier::MAX, 1).choose(game, &limits, &mut |_| {}).expect("the game goes on")
 }
 
 /// The board of the slow search: freestyle, 15 x 15.

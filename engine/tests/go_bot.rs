@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use engine::go::{Analysis, Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Scoring, Status};
-use engine::{Action, Bot, Game, Level, Limits, Outcome, Point, Report, Side};
+use engine::{Action, Bot, Game, Limits, Outcome, Point, Report, Side, Tier};
 
-fn level(number: u8) -> Level {
-    Level::new(number).expect("1 to 10")
+fn level(number: u8) -> Tier {
+    Tier::new(number).expect("1 to 10")
 }
 
 fn limited<R>(nodes: u64, ask: impl FnOnce(&Limits<'_>) -> R) -> R {
@@ -34,7 +34,7 @@ fn analyse_and_keep(bot: &mut GoBot, go: &Go, nodes: u64) -> Analysis {
 }
 
 fn status(go: &Go, nodes: u64) -> Status {
-    limited(nodes, |limits| GoBot::new(Level::MAX, 1).status(go, limits))
+    limited(nodes, |limits| GoBot::new(Tier::MAX, 1).status(go, limits))
 }
 
 fn act(go: &mut Go, action: Action) {
@@ -115,7 +115,7 @@ fn a_bot_told_to_stop_ends_at_its_next_playout_and_still_answers() {
         };
         let hour = Some(Duration::from_hours(1));
         let limits = Limits { time: hour, nodes: None, depth: None, stop: &stop, elapsed: &elapsed };
-        let found = GoBot::new(Level::MAX, 1).decide(&go, &limits, &mut |_| {}).expect("a move");
+        let found = GoBot::new(Tier::MAX, 1).decide(&go, &limits, &mut |_| {}).expect("a move");
         assert!(found.nodes <= u64::from(when) + 1, "{} playouts", found.nodes);
         assert!(go.legal_move(found.line[0]).is_ok());
     }
@@ -165,7 +165,7 @@ fn it_passes_when_nothing_is_left_and_its_side_is_ahead() {
         act(&mut go, Action::Pass);
     }
     let [black, white] = go.score().half_points;
-    let mut bot = GoBot::new(Level::MAX, 1);
+    let mut bot = GoBot::new(Tier::MAX, 1);
     let found = decide(&mut bot, &go, 1_000);
     assert_eq!(found.line[0], Action::Pass, "{black} {white}");
 }
@@ -181,7 +181,7 @@ fn it_does_not_pass_while_a_pass_would_lose_the_count() {
     if go.turn() == Side::Second {
         act(&mut go, Action::Pass);
     }
-    let found = decide(&mut GoBot::new(Level::MAX, 1), &go, 1_000);
+    let found = decide(&mut GoBot::new(Tier::MAX, 1), &go, 1_000);
     assert!(matches!(found.line[0], Action::Place(_)));
 }
 
@@ -202,7 +202,7 @@ fn it_does_not_pass_while_the_other_side_could_take_something_next() {
     ];
     let go = board(&GoSetup::default(), &picture);
     for when in [PassWhen::Settled, PassWhen::CleanedUp] {
-        let mut bot = GoBot::new(Level::MAX, 1).passing(when);
+        let mut bot = GoBot::new(Tier::MAX, 1).passing(when);
         let found = decide(&mut bot, &go, 5_000);
         assert!(matches!(found.line[0], Action::Place(_)), "{when:?}");
     }
@@ -334,7 +334,7 @@ fn it_never_takes_a_ko_back_against_the_rules() {
 #[test]
 fn several_threads_keep_to_the_playouts_and_the_stop_flag() {
     let go = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");
-    let mut bot = GoBot::new(Level::MAX, 1);
+    let mut bot = GoBot::new(Tier::MAX, 1);
     bot.set_threads(4);
     for playouts in [1, 100, 2_000] {
         let found = limited(playouts, |limits| bot.analyse(&go, limits, &mut |_| {})).expect("a move");
@@ -359,7 +359,7 @@ fn several_threads_keep_to_the_playouts_and_the_stop_flag() {
 fn with_little_memory_the_tree_is_pruned_and_the_search_goes_on() {
     let go = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");
     for threads in [1, 3] {
-        let mut bot = GoBot::new(Level::MAX, 1).with_memory(64 << 10);
+        let mut bot = GoBot::new(Tier::MAX, 1).with_memory(64 << 10);
         bot.set_threads(threads);
         let found = limited(3_000, |limits| bot.analyse(&go, limits, &mut |_| {})).expect("a move");
         assert!(found.nodes * 32 <= 64 << 10, "{} nodes", found.nodes);
@@ -376,7 +376,7 @@ fn what_it_found_below_a_move_knows_what_superko_forbids_there() {
         let action = go.parse(text).expect("a move");
         act(&mut go, action);
     }
-    let mut bot = GoBot::new(Level::MAX, 1);
+    let mut bot = GoBot::new(Tier::MAX, 1);
     let takes = go.legal_move(go.parse("C1").expect("a move")).expect("it takes two stones");
     let found = analyse_and_keep(&mut bot, &go, 800);
     let looked_at = found.moves.iter().find(|one| one.line[0] == takes).expect("it was thought of");
@@ -393,7 +393,7 @@ fn what_it_found_below_a_move_knows_what_superko_forbids_there() {
 #[test]
 fn what_it_found_serves_the_positions_that_follow() {
     let mut go = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");
-    let mut bot = GoBot::new(Level::MAX, 1);
+    let mut bot = GoBot::new(Tier::MAX, 1);
     let first = analyse_and_keep(&mut bot, &go, 2_000);
     // Two moves that it expects, as when it thinks while the other side does.
     for &mv in &first.moves[0].line[..2] {
@@ -411,7 +411,7 @@ fn a_handicap_is_told_as_what_it_is_worth() {
     let setup = GoSetup { size: 9, handicap: Handicap::Stars(4), ..GoSetup::default() };
     let go = Go::new(&setup).expect("the setup is valid");
     let chance = |evening: f64| {
-        let mut bot = GoBot::new(Level::MAX, 1);
+        let mut bot = GoBot::new(Tier::MAX, 1);
         bot.set_number("handicap-bonus", evening).expect("there is such a number");
         let found = limited(2_000, |limits| bot.analyse(&go, limits, &mut |_| {})).expect("a move");
         assert!(found.lead < -10.0, "{}", found.lead);
@@ -445,7 +445,7 @@ fn the_points_that_decide_the_game_stand_out() {
         let rows: Vec<&str> = picture.iter().map(String::as_str).collect();
         let go = board(&GoSetup { komi_half_points, ..GoSetup::default() }, &rows);
         // The network would close the gap so often that it decides little.
-        let mut bot = GoBot::new(Level::MAX, 1).by_playouts_alone();
+        let mut bot = GoBot::new(Tier::MAX, 1).by_playouts_alone();
         let found = limited(1_000, |limits| bot.analyse(&go, limits, &mut |_| {})).expect("a move");
         // Black's lead.
         let lead = if go.turn() == Side::First { found.lead } else { -found.lead };

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::liuzhou::{Liuzhou, LiuzhouMove, LiuzhouSetup, Preset};
-use engine::{AnyGame, Bot, Game, Level, Limits, Report, Rng, Score, Side, bot};
+use engine::{AnyGame, Bot, Game, Limits, Report, Rng, Score, Side, Tier, bot};
 
 fn choose(bot: &mut dyn Bot, game: &Liuzhou, nodes: u64) -> Report {
     let stop = AtomicBool::new(false);
@@ -14,7 +14,7 @@ fn choose(bot: &mut dyn Bot, game: &Liuzhou, nodes: u64) -> Report {
 }
 
 fn player(level: u8, seed: u64) -> Box<dyn Bot> {
-    bot(engine::GameKind::Liuzhou, Level::new(level).expect("a level"), seed)
+    bot(engine::GameKind::Liuzhou, Tier::new(level).expect("a level"), seed)
 }
 
 fn position(line: &str) -> Liuzhou {

@@ -259,13 +259,13 @@ fn it_stops_when_told_to() {
 
 #[test]
 fn a_player_with_the_table_wins_what_is_won_as_soon_as_can_be_and_never_loses_what_is_drawn() {
-    use engine::{AnyGame, GameKind, Level, Limits, Score, bot};
+    use engine::{AnyGame, GameKind, Limits, Score, Tier, bot};
     let setup = three_a_side();
     let table = made(&setup);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(Endings::file_name(&setup).expect("it has a table"));
     table.write(&mut File::create(&path).expect("a file")).expect("there is room");
-    let mut player = bot(GameKind::Liuzhou, Level::MAX, 1);
+    let mut player = bot(GameKind::Liuzhou, Tier::MAX, 1);
     player.set_folder(folder.path());
     let (stop, elapsed) = (AtomicBool::new(false), || std::time::Duration::ZERO);
     let limits = || Limits { time: None, nodes: Some(300), depth: None, stop: &stop, elapsed: &elapsed };

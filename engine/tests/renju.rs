@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use engine::gomoku::{Fault, Opening};
 use engine::{
     Action, AnyGame, Choice, Fact, Game, GameKind, Gomoku, GomokuOpening, GomokuRule, GomokuSetup,
-    IllegalAction, Language, Level, Limits, MarkKind, Outcome, Point, Reason, Rng, Score, Setup, Side, bot,
+    IllegalAction, Language, Limits, MarkKind, Outcome, Point, Reason, Rng, Score, Setup, Side, Tier, bot,
 };
 
 fn renju() -> GomokuSetup {
@@ -388,7 +388,7 @@ fn a_bot_plays_swap2_to_its_end_and_black_never_plays_a_forbidden_point_of_its_o
     for (n, level) in [(0, 1), (1, 3), (2, 5), (3, 6)] {
         let setup = GomokuSetup { opening: GomokuOpening::ALL[n % 2], ..renju() };
         let mut game = AnyGame::new(&Setup::Gomoku(setup)).expect("the setup is valid");
-        let mut bots = [1, 2].map(|seed| bot(GameKind::Gomoku, Level::new(level).expect("a level"), seed));
+        let mut bots = [1, 2].map(|seed| bot(GameKind::Gomoku, Tier::new(level).expect("a level"), seed));
         while game.outcome().is_none() {
             let limits = Limits {
                 time: None,
@@ -414,7 +414,7 @@ fn black_who_may_not_stop_a_five_knows_that_he_is_lost_and_still_plays_a_stone_t
     play(&mut game, "c10 d10 h8 e10 h9 f10 i9 a1 j8 g10");
     let game = AnyGame::Gomoku(game);
     for level in 1..=10 {
-        let mut bot = bot(GameKind::Gomoku, Level::new(level).expect("a level"), 1);
+        let mut bot = bot(GameKind::Gomoku, Tier::new(level).expect("a level"), 1);
         let limits = Limits {
             time: None,
             nodes: Some(500),
@@ -495,7 +495,7 @@ fn a_bot_that_lays_out_an_opening_leaves_neither_side_far_ahead() {
     for seed in 0..12 {
         let setup = GomokuSetup { opening: GomokuOpening::Swap2, ..free.clone() };
         let mut game = Gomoku::new(&setup).expect("the setup is valid");
-        let mut bot = bot(GameKind::Gomoku, Level::MAX, seed);
+        let mut bot = bot(GameKind::Gomoku, Tier::MAX, seed);
         while choices(&game).is_empty() {
             let action = ask(bot.as_mut(), &game, 1_000).line[0];
             game.play(game.legal_move(action).expect("a bot's choice is legal"));

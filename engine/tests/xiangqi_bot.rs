@@ -6,14 +6,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::xiangqi::{Xiangqi, XiangqiBot, XiangqiSetup};
-use engine::{AnyGame, Bot, Game, Level, Limits, Report, Rng, Score};
+use engine::{AnyGame, Bot, Game, Limits, Report, Rng, Score, Tier};
 
 fn choose(level: u8, fen: &str, nodes: u64) -> (Xiangqi, Report) {
     let game = Xiangqi::from_position(&XiangqiSetup::default(), fen).expect("a position");
     let stop = AtomicBool::new(false);
     let limits =
         Limits { time: None, nodes: Some(nodes), depth: None, stop: &stop, elapsed: &|| Duration::ZERO };
-    let level = Level::new(level).expect("a level");
+    let level = Tier::new(level).expect("a level");
     let found = XiangqiBot::new(level, 1).choose(&AnyGame::Xiangqi(game.clone()), &limits, &mut |_| {});
     (game, found.expect("the game goes on"))
 }
@@ -83,7 +83,7 @@ fn the_bot_does_not_lose_by_repetition_what_it_can_play_on() {
     let setup = XiangqiSetup::default();
     let mut game = Xiangqi::from_position(&setup, "3k5/9/9/9/9/9/9/9/R3A4/4K3c w").expect("a position");
     let stop = AtomicBool::new(false);
-    let mut bots = [XiangqiBot::new(Level::MAX, 1), XiangqiBot::new(Level::MAX, 2)];
+    let mut bots = [XiangqiBot::new(Tier::MAX, 1), XiangqiBot::new(Tier::MAX, 2)];
     for _ in 0..60 {
         if game.outcome().is_some() {
             break;

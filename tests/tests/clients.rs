@@ -240,7 +240,7 @@ fn tricky(
         if made.fetch_add(1, Ordering::Relaxed) < times {
             Box::new(Trick(trick.clone())) as Box<dyn Bot>
         } else {
-            engine::bot(kind, level, seed)
+            engine::partner(kind, level, seed, 1 << 20)
         }
     });
 }

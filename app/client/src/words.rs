@@ -104,11 +104,20 @@ pub fn setup(setup: Option<&Setup>) -> String {
     }
 }
 
+/// A bot's level as players read it: `5`, or `5.5`.
+pub fn level_text(level: u32, tenths: u32) -> String {
+    if tenths == 0 { level.to_string() } else { format!("{level}.{tenths}") }
+}
+
 /// `here`, `bot:5`, `assist:5`, the name of the peer or guest, or `guest` for a guest without a name.
 pub fn seat(seat: Option<&Seat>) -> String {
     match seat.map(|seat| (&seat.who, seat)) {
-        Some((Some(seat::Who::BotLevel(level)), seat)) if seat.bot_assists => format!("assist:{level}"),
-        Some((Some(seat::Who::BotLevel(level)), _)) => format!("bot:{level}"),
+        Some((Some(seat::Who::BotLevel(level)), seat)) if seat.bot_assists => {
+            format!("assist:{}", level_text(*level, seat.bot_tenths))
+        }
+        Some((Some(seat::Who::BotLevel(level)), seat)) => {
+            format!("bot:{}", level_text(*level, seat.bot_tenths))
+        }
         Some((Some(seat::Who::Peer(id)), seat)) => {
             if seat.name.is_empty() {
                 id.clone()

@@ -222,9 +222,9 @@ pub(crate) enum Command {
     },
     /// Let a bot play this device's side until the match ends, and print the moves
     Bot {
-        /// Level of the bot, 1 to 10
-        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10))]
-        level: u32,
+        /// Level of the bot, 1 to 10, such as 5 or 5.5
+        #[arg(long, default_value = "5")]
+        level: BotLevel,
         /// Seconds to wait for a match to begin; 0 fails unless one is open now
         #[arg(long, default_value_t = 0)]
         wait: u64,
@@ -530,7 +530,7 @@ pub(crate) enum VisibilityChoice {
 #[derive(Clone)]
 pub(crate) enum LocalSeat {
     Here,
-    Bot(u32),
+    Bot(BotLevel),
     /// With this name; empty: the guest chooses the name.
     Guest(String),
 }
@@ -544,7 +544,26 @@ fn parse_seat(text: &str) -> Result<LocalSeat, String> {
     }
     text.strip_prefix("bot:")
         .and_then(|level| level.parse().ok())
-        .filter(|level| (1..=10).contains(level))
         .map(LocalSeat::Bot)
         .ok_or_else(|| "expected `here`, `guest`, `guest:NAME` or `bot:N` with N from 1 to 10".into())
+}
+
+/// A bot's level: 1 to 10 in tenths.
+#[derive(Clone, Copy)]
+pub(crate) struct BotLevel {
+    pub(crate) whole: u32,
+    pub(crate) tenths: u32,
+}
+
+impl std::str::FromStr for BotLevel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (whole, tenths) = text.split_once('.').unwrap_or((text, "0"));
+        match (whole.parse(), tenths.parse()) {
+            (Ok(whole @ 1..=9), Ok(tenths @ 0..=9)) => Ok(Self { whole, tenths }),
+            (Ok(whole @ 10), Ok(tenths @ 0)) => Ok(Self { whole, tenths }),
+            _ => Err("expected a level from 1 to 10, with at most one digit after the point".into()),
+        }
+    }
 }

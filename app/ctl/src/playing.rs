@@ -5,7 +5,7 @@ use proto::board::Side;
 use proto::control::{self, OfferKind, Room, Seat, reply, request, seat};
 use serde_json::json;
 
-use crate::arguments::{AnalysisStep, Colour, GameChoice, LocalSeat};
+use crate::arguments::{AnalysisStep, BotLevel, Colour, GameChoice, LocalSeat};
 use crate::connection::Failure;
 use crate::conversation::{Conversation, forever, unexpected, within};
 use crate::{board as board_text, text};
@@ -59,7 +59,12 @@ impl Conversation {
         self.print(|| text::hint(&hint), || json::hint(&hint))
     }
 
-    pub(crate) async fn bot(&mut self, level: u32, wait: u64, room: Option<&str>) -> Result<(), Failure> {
+    pub(crate) async fn bot(
+        &mut self,
+        level: BotLevel,
+        wait: u64,
+        room: Option<&str>,
+    ) -> Result<(), Failure> {
         let deadline = within(wait);
         let plays_here = |room: &Room| room.result.is_none() && side_here(room).is_some();
         let room = loop {
@@ -81,7 +86,7 @@ impl Conversation {
         };
         let id = room.id.clone();
         let side = side_here(&room).ok_or_else(unexpected)?;
-        let seat = Seat { who: Some(seat::Who::BotLevel(level)), bot_assists: true, ..Seat::default() };
+        let seat = Seat { bot_assists: true, ..local_seat(LocalSeat::Bot(level)) };
         let set = control::SetSeat { room_id: id.clone(), side: side.into(), seat: Some(seat) };
         self.host.ask(request::Body::SetSeat(set)).await?;
         let mut told = room.record.len();
@@ -210,12 +215,14 @@ fn side_here(room: &Room) -> Option<Side> {
 }
 
 fn local_seat(seat: LocalSeat) -> Seat {
-    let (who, name) = match seat {
-        LocalSeat::Here => (seat::Who::Here(true), String::new()),
-        LocalSeat::Bot(level) => (seat::Who::BotLevel(level), String::new()),
-        LocalSeat::Guest(name) => (seat::Who::Guest(true), name),
-    };
-    Seat { who: Some(who), name, ..Seat::default() }
+    let of = |who| Seat { who: Some(who), ..Seat::default() };
+    match seat {
+        LocalSeat::Here => of(seat::Who::Here(true)),
+        LocalSeat::Bot(BotLevel { whole, tenths }) => {
+            Seat { bot_tenths: tenths, ..of(seat::Who::BotLevel(whole)) }
+        }
+        LocalSeat::Guest(name) => Seat { name, ..of(seat::Who::Guest(true)) },
+    }
 }
 
 pub(crate) fn choice(game: &GameChoice) -> control::GameChoice {

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use engine::go::{Fate, Go, GoBot};
-use engine::{Action, AnyGame, Level, Limits, Point, Side};
+use engine::{Action, AnyGame, Limits, Point, Side, Tier};
 use session::MatchId;
 use tracing::{debug, warn};
 
@@ -78,7 +78,7 @@ fn dead(go: &Go, seed: u64, time: Duration) -> Vec<Point> {
     let (stop, elapsed) = (AtomicBool::new(false), || began.elapsed());
     let limits =
         Limits { time: Some(time), nodes: Some(PLAYOUTS), depth: None, stop: &stop, elapsed: &elapsed };
-    let status = GoBot::new(Level::MAX, seed).status(go, &limits);
+    let status = GoBot::new(Tier::MAX, seed).status(go, &limits);
     let dead = status.chains.iter().filter(|chain| chain.fate == Fate::Dead);
     dead.filter_map(|chain| chain.stones.first().copied()).collect()
 }

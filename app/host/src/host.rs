@@ -65,7 +65,7 @@ impl HostConfig {
         let data_dir: PathBuf = data_dir.into();
         let tables = data_dir.clone();
         let bots = move |kind, level, seed| {
-            let mut bot = engine::bot_within(kind, level, seed, BOT_BYTES);
+            let mut bot = engine::partner(kind, level, seed, BOT_BYTES);
             bot.set_folder(&tables);
             bot
         };

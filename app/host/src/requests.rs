@@ -787,11 +787,15 @@ pub(crate) fn local_seat(seat: Option<&control::Seat>) -> Result<Seat, Refusal> 
     let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
     match seat.and_then(|seat| seat.who.as_ref()) {
         None | Some(Who::Here(_)) => Ok(Seat::Here),
-        Some(Who::BotLevel(level)) => u8::try_from(*level)
-            .ok()
-            .and_then(Level::new)
-            .map(Seat::Bot)
-            .ok_or_else(|| bad("a bot's level is 1 to 10")),
+        Some(Who::BotLevel(level)) => {
+            let tenths = seat.map_or(0, |seat| seat.bot_tenths).min(10);
+            u8::try_from(level.saturating_mul(10).saturating_add(tenths))
+                .ok()
+                .filter(|_| tenths < 10)
+                .and_then(Level::from_tenths)
+                .map(Seat::Bot)
+                .ok_or_else(|| bad("a bot's level is 1 to 10 in tenths"))
+        }
         Some(Who::Guest(_)) => Ok(Seat::Guest(limits::fit_name(seat.map_or("", |seat| seat.name.as_str())))),
         Some(Who::Peer(_)) => Err(bad("a match with another device begins with an invitation")),
     }

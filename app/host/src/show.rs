@@ -337,7 +337,13 @@ pub(crate) fn moves(actions: &[Action]) -> u32 {
 
 pub(crate) fn seat(seat: &Seat, assist: Option<Level>, name: String, away: bool) -> control::Seat {
     use control::seat::Who;
+    let level = match (seat, assist) {
+        (Seat::Here, level) => level,
+        (Seat::Bot(level), _) => Some(*level),
+        _ => None,
+    };
     let bot = |level: Level| Who::BotLevel(level.number().into());
+    let bot_tenths = level.map_or(0, |level| u32::from(level.tenths() % 10));
     let (who, bot_assists) = match (seat, assist) {
         (Seat::Here, None) => (Who::Here(true), false),
         (Seat::Here, Some(level)) => (bot(level), true),
@@ -345,7 +351,7 @@ pub(crate) fn seat(seat: &Seat, assist: Option<Level>, name: String, away: bool)
         (Seat::Peer(key), _) => (Who::Peer(key.to_string()), false),
         (Seat::Guest(_), _) => (Who::Guest(true), false),
     };
-    control::Seat { who: Some(who), name, bot_assists, away }
+    control::Seat { who: Some(who), name, bot_assists, bot_tenths, away }
 }
 
 pub(crate) fn score(score: Score) -> control::Score {

@@ -11,11 +11,11 @@ use super::watch::Patience;
 use super::weights::Options;
 use super::{Go, GoMove};
 use crate::numbers::{self, Number, NumberError};
-use crate::{Action, Bot, Game, Level, Limits, Point, Report, Rng, Score, Side};
+use crate::{Action, Bot, Game, Limits, Point, Report, Rng, Score, Side, Tier};
 
 /// The Go bot. It allocates its tree at the first search.
 pub struct GoBot {
-    level: Level,
+    level: Tier,
     seed: u64,
     memory: usize,
     options: Options,
@@ -59,9 +59,18 @@ impl Strength {
         Self { network: true, ..Self::of(playouts, 0) }
     }
 
-    /// The strength of a level on a board of this size.
-    fn at(level: Level, size: u8) -> Self {
-        /// Playouts instead of network evaluations on boards that are too small for the network; not measured.
+    /// The caller's limits and this strength's own, whichever is less.
+    fn limit<'a>(&self, limits: &Limits<'a>) -> Limits<'a> {
+        let nodes = match (limits.nodes, self.playouts) {
+            (None, u64::MAX) => None,
+            (nodes, most) => Some(nodes.map_or(most, |nodes| nodes.min(most))),
+        };
+        Limits { nodes, depth: None, ..*limits }
+    }
+
+    /// What this level is on a board of this size.
+    fn at(level: Tier, size: u8) -> Self {
+        /// In place of questions, where no network knows boards so small; not measured.
         const PLAYOUTS: u64 = 5_000;
         let strengths = match size {
             ..=9 => &SMALL,
@@ -164,8 +173,8 @@ pub struct Considered {
 }
 
 impl GoBot {
-    /// A bot of this level; `seed` is that of playouts and mistakes.
-    pub fn new(level: Level, seed: u64) -> Self {
+    /// A player of this strength; the seed colours its playouts and its errors.
+    pub fn new(level: Tier, seed: u64) -> Self {
         Self {
             level,
             seed,
@@ -309,17 +318,7 @@ impl GoBot {
             self.play_out = false;
         }
         let strength = Strength::at(self.level, go.setup().size);
-        let most = strength.playouts;
-        let own = Limits {
-            time: limits.time,
-            nodes: match (limits.nodes, most) {
-                (None, u64::MAX) => None,
-                (nodes, most) => Some(nodes.map_or(most, |nodes| nodes.min(most))),
-            },
-            depth: None,
-            stop: limits.stop,
-            elapsed: limits.elapsed,
-        };
+        let own = strength.limit(limits);
         if go.is_placing_handicap()
             && let Some(mv) = free_star(go)
         {
@@ -447,7 +446,8 @@ impl Bot for GoBot {
 
     fn choose_lines(&mut self, game: &crate::AnyGame, count: usize, limits: &Limits<'_>) -> Vec<Report> {
         let crate::AnyGame::Go(go) = game else { return Vec::new() };
-        let Some(analysis) = self.analyse(go, limits, &mut |_| {}) else {
+        let own = Strength::at(self.level, go.setup().size).limit(limits);
+        let Some(analysis) = self.analyse(go, &own, &mut |_| {}) else {
             return self.decide(go, limits, &mut |_| {}).into_iter().collect();
         };
         // One search compares all of them: the most visited come first.
@@ -465,8 +465,8 @@ impl Bot for GoBot {
     }
 
     fn set_threads(&mut self, threads: usize) {
-        // More threads would make a playout-limited level stronger.
-        if self.level == Level::MAX {
+        // More threads would make a level stronger than it says.
+        if self.level == Tier::MAX {
             self.threads = threads.max(1);
             if let Some((_, thinker)) = &mut self.thinker {
                 thinker.set_threads(self.threads);
@@ -707,7 +707,7 @@ mod tests {
 
     #[test]
     fn no_level_thinks_less_than_the_one_below_it_by_the_same_means() {
-        let level = |number| Level::new(number).expect("1 to 10");
+        let level = |number| Tier::new(number).expect("1 to 10");
         for size in 2..=25 {
             for number in 2..=10 {
                 let (below, here) =

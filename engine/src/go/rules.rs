@@ -180,8 +180,8 @@ impl Go {
         self.past.contains(&self.past_key(stones, to_move))
     }
 
-    /// Whether the other side has just passed, so that a pass would end the play.
-    pub(super) fn is_after_pass(&self) -> bool {
+    /// Whether the other side has just passed and a pass now would end the play.
+    pub(crate) fn is_after_pass(&self) -> bool {
         matches!(self.phase, Phase::Playing { passes: 1 })
     }
 

@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
     use crate::gomoku::{GomokuBot, GomokuOpening};
-    use crate::{Action, AnyGame, Bot as _, Level, Limits, Rng};
+    use crate::{Action, AnyGame, Bot as _, Limits, Rng, Tier};
 
     /// Random stones near the centre.
     fn drawn(rng: &mut Rng, stones: u32) -> Vec<Point> {
@@ -262,14 +262,14 @@ mod tests {
             Book::shared(game.setup()).expect("it is there").moves(&game).iter().map(|mv| mv.0).collect();
         let game = AnyGame::Gomoku(game);
         for seed in 0..20 {
-            let mut strongest = GomokuBot::new(Level::MAX, seed);
+            let mut strongest = GomokuBot::new(Tier::MAX, seed);
             let chosen = strongest.choose(&game, &limits, &mut |_| {}).expect("the game goes on");
             assert_eq!(chosen.nodes, 1);
             assert!(known.iter().any(|&point| chosen.line[0] == Action::Place(point)));
             assert!(strongest.choose_lines(&game, 1, &limits)[0].nodes > 1);
             assert!(strongest.judge(&game, &limits).expect("the game goes on").nodes > 1);
         }
-        let mut other = GomokuBot::new(Level::new(9).expect("there is one"), 1);
+        let mut other = GomokuBot::new(Tier::new(9).expect("there is one"), 1);
         assert!(other.choose(&game, &limits, &mut |_| {}).expect("the game goes on").nodes > 1);
     }
 }

@@ -9,7 +9,7 @@ use super::{Gomoku, GomokuRule};
 use crate::bot::lines_apart;
 use crate::numbers::{self, Number, NumberError, Place, Visit};
 use crate::search::{AlphaBeta, AlphaBetaGame, Clock, Finding, Options, Value};
-use crate::{Action, AnyGame, Bot, Choice, Game, Level, Limits, Point, Report, Rng, Score};
+use crate::{Action, AnyGame, Bot, Choice, Game, Limits, Point, Report, Rng, Score, Tier};
 
 /// The gomoku bot. It allocates its tables at the first search.
 pub struct GomokuBot {
@@ -80,26 +80,20 @@ const STRENGTHS: [Strength; 9] = [
 ];
 
 impl GomokuBot {
-    fn strength(level: Level) -> Strength {
+    fn strength(level: Tier) -> Strength {
         match level.number() {
             1 => Strength { depth: 0, ..STRENGTHS[0] },
             number => STRENGTHS[usize::from(number) - 2],
         }
     }
 
-    /// See [`crate::plies_ahead`].
-    pub(crate) fn plies_ahead(level: Level) -> Option<u32> {
-        let strength = Self::strength(level);
-        (strength.nodes != u64::MAX).then_some(strength.depth)
-    }
-
-    /// A bot of this level; the seed breaks ties and determines its noise.
-    pub fn new(level: Level, seed: u64) -> Self {
+    /// A player of this strength; the seed breaks ties and colours its errors.
+    pub fn new(level: Tier, seed: u64) -> Self {
         Self::with_table(level, seed, None)
     }
 
-    /// A bot with a transposition table of this many bytes instead of the level's default (at most 32 MB).
-    pub fn with_table(level: Level, seed: u64, table_bytes: Option<usize>) -> Self {
+    /// A player whose table of positions takes this many bytes instead of what the level would choose (32 MB at most).
+    pub fn with_table(level: Tier, seed: u64, table_bytes: Option<usize>) -> Self {
         let strength = Self::strength(level);
         let options = Options { noise: strength.noise, seed, ..Options::default() };
         let table_bytes = table_bytes.unwrap_or(strength.table_bytes);

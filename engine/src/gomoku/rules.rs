@@ -79,8 +79,8 @@ pub struct Gomoku {
 }
 
 impl Gomoku {
-    /// The stone on a point; `None` if empty or off the board. Any numbers are allowed.
-    pub(super) fn at(&self, column: i32, row: i32) -> Option<Side> {
+    /// The stone on a point, `None` where there is none or the point is off the board. Columns and rows may be any number.
+    pub(crate) fn at(&self, column: i32, row: i32) -> Option<Side> {
         let size = i32::from(self.setup.size);
         if (0..size).contains(&column) && (0..size).contains(&row) {
             self.stones[(row * size + column) as usize]

@@ -12,7 +12,7 @@ use super::{Liuzhou, LiuzhouMove};
 use crate::bot::lines_apart;
 use crate::numbers::{Number, NumberError};
 use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
-use crate::{AnyGame, Bot, Game, Level, Limits, Report};
+use crate::{AnyGame, Bot, Game, Limits, Report, Tier};
 
 /// The Liuzhou chess bot. It allocates its tables at the first search.
 ///
@@ -51,18 +51,13 @@ const FITTED_DEPTH: u32 = 6;
 const CAPTURE_SHARE: u32 = 3;
 
 impl LiuzhouBot {
-    /// See [`crate::plies_ahead`].
-    pub(crate) fn plies_ahead(level: Level) -> Option<u32> {
-        STRENGTHS[usize::from(level.number()) - 1].plies_ahead()
-    }
-
-    /// A bot of this level; the seed determines its noise.
-    pub fn new(level: Level, seed: u64) -> Self {
+    /// A player of this strength; the seed colours its errors.
+    pub fn new(level: Tier, seed: u64) -> Self {
         Self::within(level, seed, usize::MAX)
     }
 
-    /// A bot whose transposition table has at most this many bytes.
-    pub fn within(level: Level, seed: u64, bytes: usize) -> Self {
+    /// A player whose table of positions takes at most this many bytes, whatever the level would choose.
+    pub fn within(level: Tier, seed: u64, bytes: usize) -> Self {
         let mut strength = STRENGTHS[usize::from(level.number()) - 1];
         strength.table_bytes = strength.table_bytes.min(bytes);
         Self {

@@ -8,7 +8,7 @@ use super::goal::{fewest, firsts, others_die};
 use super::{Goal, MOST_KILLING, Puzzle, id};
 use crate::go::{Go, GoSetup};
 use crate::lights_out::{Lights, LightsOutSetup, Neighbours, Solution};
-use crate::{Action, AnyGame, Game, GameKind, Level, Limits, Point, Rng, Setup, Side, bot};
+use crate::{Action, AnyGame, Game, GameKind, Limits, Point, Rng, Setup, Side, Tier, bot};
 
 /// Progress of the generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,7 +220,7 @@ fn from_a_game(kind: GameKind, rng: &mut Rng, basket: &mut Basket) {
         GameKind::LightsOut => return,
     };
     let mut game = AnyGame::new(&setup).expect("the setup is valid");
-    let mut bots = Side::BOTH.map(|_| bot(kind, Level::new(level).expect("1 to 10"), rng.next_u64()));
+    let mut bots = Side::BOTH.map(|_| bot(kind, Tier::new(level).expect("1 to 10"), rng.next_u64()));
     let (stop, elapsed) = (AtomicBool::new(false), || Duration::ZERO);
     while game.outcome().is_none() && game.ply() < LONGEST {
         if game.ply() >= from && is_quiet(&game) && basket.look(&game) {

@@ -23,11 +23,6 @@ const BYTES_PER_NODE: usize = 32;
 const TABLE_MIN: usize = 64 << 10;
 
 impl Strength {
-    /// Full plies, if limited.
-    pub(crate) fn plies_ahead(&self) -> Option<u32> {
-        (self.nodes != u64::MAX).then_some(self.depth)
-    }
-
     /// The search options of this level; the seed determines its noise.
     pub(crate) fn options(&self, seed: u64) -> Options {
         Options { noise: self.noise, seed, quiescence: self.quiescence, ..Options::default() }

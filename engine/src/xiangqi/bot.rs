@@ -5,7 +5,7 @@ use super::{Xiangqi, XiangqiMove};
 use crate::bot::lines_apart;
 use crate::numbers::{Number, NumberError};
 use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
-use crate::{AnyGame, Bot, Game, Level, Limits, Report, Score};
+use crate::{AnyGame, Bot, Game, Limits, Report, Score, Tier};
 
 /// The xiangqi bot. It allocates its tables at the first search.
 pub struct XiangqiBot {
@@ -33,18 +33,13 @@ const STRENGTHS: [Strength; 10] = [
 ];
 
 impl XiangqiBot {
-    /// See [`crate::plies_ahead`].
-    pub(crate) fn plies_ahead(level: Level) -> Option<u32> {
-        STRENGTHS[usize::from(level.number()) - 1].plies_ahead()
-    }
-
-    /// A bot of this level; the seed determines its noise.
-    pub fn new(level: Level, seed: u64) -> Self {
+    /// A player of this strength; the seed colours its errors.
+    pub fn new(level: Tier, seed: u64) -> Self {
         Self::with_table(level, seed, None)
     }
 
-    /// A bot with a transposition table of this many bytes instead of the level's default (at most 64 MB).
-    pub fn with_table(level: Level, seed: u64, table_bytes: Option<usize>) -> Self {
+    /// A player whose table of positions takes this many bytes instead of what the level would choose (64 MB at most).
+    pub fn with_table(level: Tier, seed: u64, table_bytes: Option<usize>) -> Self {
         let strength = STRENGTHS[usize::from(level.number()) - 1];
         let table_bytes = table_bytes.unwrap_or(strength.table_bytes);
         Self { strength, table_bytes, search: AlphaBeta::new(table_bytes, strength.options(seed)) }

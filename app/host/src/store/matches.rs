@@ -1,6 +1,6 @@
 //! Storage of matches: writing while they are played, and reading.
 
-use engine::{Action, GameKind, Level, Setup, Side};
+use engine::{Action, GameKind, Setup, Side};
 use prost::Message as _;
 use proto::control::Outcome;
 use proto::{board, control};
@@ -849,7 +849,7 @@ fn parse_consent(bytes: &[u8]) -> Option<Consent> {
 pub(super) fn seat_text(seat: Seat) -> String {
     match seat {
         Seat::Here => "here".into(),
-        Seat::Bot(level) => format!("bot:{}", level.number()),
+        Seat::Bot(level) => format!("bot:{level}"),
         Seat::Peer(key) => format!("peer:{key}"),
         Seat::Guest(name) => format!("guest:{name}"),
     }
@@ -858,7 +858,7 @@ pub(super) fn seat_text(seat: Seat) -> String {
 fn parse_seat(text: &str) -> Option<Seat> {
     match text.split_once(':') {
         None => (text == "here").then_some(Seat::Here),
-        Some(("bot", level)) => Level::new(level.parse().ok()?).map(Seat::Bot),
+        Some(("bot", level)) => level.parse().ok().map(Seat::Bot),
         Some(("peer", key)) => PlayerId::parse(key).map(Seat::Peer),
         // A file from elsewhere can contain any name.
         Some(("guest", name)) => Some(Seat::Guest(proto::limits::fit_name(name))),

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::{Action, AnyGame, GameKind, Level, Limits, Point, Setup, Side};
+use engine::{Action, AnyGame, GameKind, Limits, Point, Setup, Side, Tier};
 use host::{Host, HostConfig};
 use i_slint_backend_testing::{ElementHandle, ElementQuery};
 use proto::board::Ending;
@@ -108,7 +108,7 @@ fn play_to_the_end(table: &Table<'_>, kind: GameKind, options: &[(&str, &str)], 
         setup.choose(option, value).expect("an option of the game");
     }
     let mut watcher = Watcher::new(table);
-    let mut bot = engine::bot(kind, Level::new(6).expect("a level"), 7);
+    let mut bot = engine::bot(kind, Tier::new(6).expect("a level"), 7);
     loop {
         let mut done = 0;
         table.until("our turn or the end", || {

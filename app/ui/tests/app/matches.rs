@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use engine::{Action, AnyGame, GameKind, Level, Limits, Side};
+use engine::{Action, AnyGame, GameKind, Limits, Side, Tier};
 use proto::control::Room;
 use qiyou::headless::Stage;
 use qiyou::screens::{BoardAdapter, Dialog, Ground, NewGameAdapter, Run};
@@ -49,7 +49,7 @@ fn play_nearby(kind: GameKind, name: &str, options: &[(&str, &str)], choices: &[
     };
     let (mut of_anna, mut of_ben) = (Watcher::new(&anna), Watcher::new(&ben));
     let mut bots = [(6, nodes), (1, 60)]
-        .map(|(level, nodes)| (engine::bot(kind, Level::new(level).expect("a level"), 7), nodes));
+        .map(|(level, nodes)| (engine::bot(kind, Tier::new(level).expect("a level"), 7), nodes));
     let (mut done, mut missed) = (0, 0);
     let last = loop {
         let mut known = || {

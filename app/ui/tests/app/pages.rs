@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use engine::{GameKind, Level};
 use i_slint_backend_testing::{AccessibleRole, ElementHandle, ElementQuery};
 use proto::control::Room;
 use qiyou::headless::Stage;
 use qiyou::screens::{Game, Words};
-use slint::{ComponentHandle, Model};
+use slint::ComponentHandle;
 
 use crate::support::{SIZES, Told, stories, tell};
 
@@ -134,25 +133,17 @@ fn the_measure_notices_a_text_that_is_cut() {
 }
 
 #[test]
-fn a_level_is_said_to_look_as_far_ahead_as_its_search_does() {
+fn every_level_has_a_sentence_of_its_own_and_in_go_a_rank_where_one_is_known() {
     let stage = Stage::new();
     let told = Told::new(&stage, SIZES[0]);
     let words = told.app.window().global::<Words<'_>>();
-    for (game, kind, plies) in [
-        (Game::Gomoku, GameKind::Gomoku, words.get_gomoku_plies()),
-        (Game::Xiangqi, GameKind::Xiangqi, words.get_xiangqi_plies()),
-        (Game::Liuzhou, GameKind::Liuzhou, words.get_liuzhou_plies()),
-    ] {
-        let of_engine = |number| engine::plies_ahead(kind, Level::new(number).expect("a level")).unwrap_or(0);
-        let told: Vec<u32> = plies.iter().map(|plies| plies as u32).collect();
-        assert_eq!(told, (1..=10).map(of_engine).collect::<Vec<_>>(), "{kind:?}");
-        for number in 7..=9 {
-            let sentence = words.invoke_level(game, number.into(), 0);
-            assert!(
-                sentence.contains(&format!("Thinks {} half-moves ahead", of_engine(number))),
-                "{sentence}"
-            );
-        }
+    let said: BTreeSet<String> =
+        (1..=10).map(|level| words.invoke_level(Game::Xiangqi, level, 0).to_string()).collect();
+    assert_eq!(said.len(), 10, "{said:?}");
+    for size in [9, 13, 19] {
+        let ranked = (1..=10).filter(|&level| words.invoke_level(Game::Go, level, size).contains(" kyu "));
+        assert!(ranked.count() >= 7, "{size}");
+        assert!(!words.invoke_level(Game::Go, 1, size).contains("kyu"), "{size}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::{Action, AnyGame, GameKind, Level, Limits, Point, Side};
+use engine::{Action, AnyGame, GameKind, Limits, Point, Side, Tier};
 use host::{Host, HostConfig};
 use i_slint_backend_testing::{ElementHandle, ElementQuery};
 use qiyou::headless::{Scene, Stage};
@@ -205,7 +205,7 @@ impl<'a> Table<'a> {
     /// Plays Black to the end of the match; `play` places the stone. Black searches a little deeper than the bot.
     fn play_to_the_end(&self, play: impl Fn(Point)) {
         let mut game = AnyGame::new(&GameKind::Gomoku.default_setup()).expect("the default is valid");
-        let mut black = engine::bot(GameKind::Gomoku, Level::new(4).expect("a level"), 7);
+        let mut black = engine::bot(GameKind::Gomoku, Tier::new(4).expect("a level"), 7);
         while !self.over() {
             self.until("the turn or the end", || self.over() || self.live());
             if self.over() {

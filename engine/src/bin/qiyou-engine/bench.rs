@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use engine::go::{self, Go, GoBot, GoSetup};
-use engine::{AnyGame, Game, GameKind, Level, Limits, bot};
+use engine::{AnyGame, Game, GameKind, Limits, Tier, bot};
 
 use crate::timer::{Ask, choose};
 
@@ -90,8 +90,8 @@ fn playouts(size: u8, time: Duration) {
         let found = bot.analyse(&position, &limits, &mut |_| {});
         found.map_or(0.0, |found| found.playouts as f64 / begin.elapsed().as_secs_f64())
     };
-    let alone = searched(GoBot::new(Level::MAX, 1).by_playouts_alone());
-    let level_10 = searched(GoBot::new(Level::MAX, 1));
+    let alone = searched(GoBot::new(Tier::MAX, 1).by_playouts_alone());
+    let level_10 = searched(GoBot::new(Tier::MAX, 1));
     println!(
         "go {size}x{size}: {light:.0} light playouts a second ({light_moves:.0} moves each), {full:.0} full ({full_moves:.0}), {alone:.0} in the search by playouts alone, {level_10:.0} in that of level 10"
     );
@@ -107,7 +107,7 @@ fn go_nodes() -> usize {
         elapsed: &|| Duration::ZERO,
     };
     let position = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");
-    let mut bot = GoBot::new(Level::MAX, 1).by_playouts_alone();
+    let mut bot = GoBot::new(Tier::MAX, 1).by_playouts_alone();
     bot.analyse(&position, &limits, &mut |_| {}).map_or(0, |found| found.nodes)
 }
 
@@ -169,7 +169,7 @@ fn by_threads(word: &str, positions: &[AnyGame], time: Duration, threads: usize)
 
 fn search(game: &AnyGame, threads: usize, time: Option<Duration>, depth: Option<u32>) -> (u32, u64) {
     let stop = AtomicBool::new(false);
-    let mut bot = bot(game.kind(), Level::MAX, 1);
+    let mut bot = bot(game.kind(), Tier::MAX, 1);
     bot.set_threads(threads);
     let ask = Ask { time, nodes: None, depth, stop: &stop };
     choose(bot.as_mut(), game, &ask, Instant::now(), &mut |_| {})

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use engine::gomoku::Book;
 use engine::{
-    Action, AnyGame, Game, GameKind, Gomoku, GomokuRule, GomokuSetup, Level, Limits, Point, Score, bot,
+    Action, AnyGame, Game, GameKind, Gomoku, GomokuRule, GomokuSetup, Limits, Point, Score, Tier, bot,
 };
 
 use crate::levels::rule;
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 /// Searches positions in the order of their cost.
 fn look(arguments: &Arguments) -> HashMap<u64, Seen> {
     let setup = GomokuSetup { rule: arguments.rule, ..GomokuSetup::default() };
-    let mut player = bot(GameKind::Gomoku, Level::MAX, 1);
+    let mut player = bot(GameKind::Gomoku, Tier::MAX, 1);
     let mut seen: HashMap<u64, Seen> = HashMap::new();
     let mut games = vec![Gomoku::new(&setup).expect("the setup is valid")];
     let mut open = BinaryHeap::from([Reverse((0, 0))]);

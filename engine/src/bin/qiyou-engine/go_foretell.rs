@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use engine::go::{Go, GoBot, GoSetup};
-use engine::{Game as _, Level, Limits, Rng, Side};
+use engine::{Game as _, Limits, Rng, Side, Tier};
 
 use crate::tune;
 
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let mut first: Option<Vec<Foretold>> = None;
     for set in std::iter::once("").chain(arguments.tune.iter().map(String::as_str)) {
         let changes: Vec<String> = set.split(',').filter(|one| !one.is_empty()).map(str::to_owned).collect();
-        let mut bot = GoBot::new(Level::MAX, 1);
+        let mut bot = GoBot::new(Tier::MAX, 1);
         if let Err(why) = tune::set(&mut bot, &changes) {
             eprintln!("--tune: {why}");
             return ExitCode::from(2);

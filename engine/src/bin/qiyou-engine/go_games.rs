@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use engine::go::{Analysis, Go, GoBot, GoMove, GoSetup, PassWhen};
-use engine::{Game as _, Level, Limits, Rng, Side};
+use engine::{Game as _, Limits, Rng, Side, Tier};
 
 use crate::tune;
 
@@ -70,7 +70,7 @@ fn game(arguments: &Arguments, n: u32) -> String {
     let setup = GoSetup { size, komi_half_points: 15, ..GoSetup::default() };
     let mut go = Go::new(&setup).expect("the setup is valid");
     let area = u32::from(size) * u32::from(size);
-    let mut bot = GoBot::new(Level::MAX, rng.next_u64()).by_playouts_alone().passing(PassWhen::CleanedUp);
+    let mut bot = GoBot::new(Tier::MAX, rng.next_u64()).by_playouts_alone().passing(PassWhen::CleanedUp);
     tune::set(&mut bot, &arguments.tune).expect("the numbers exist");
     // The first moves are sampled by visits, so that games differ.
     let drawn = 2 + rng.below(area / 8);

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use engine::gomoku::GomokuBot;
 use engine::{
-    Action, AnyGame, Bot, Choice, GomokuOpening, GomokuRule, GomokuSetup, Level, Limits, Point, Report,
-    Score, Setup,
+    Action, AnyGame, Bot, Choice, GomokuOpening, GomokuRule, GomokuSetup, Limits, Point, Report, Score,
+    Setup, Tier,
 };
 
 use crate::timer::Stalls;
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let stop = Arc::new(AtomicBool::new(false));
     let lines = read_lines(Arc::clone(&stop));
-    let mut brain = Brain::new(Level::new(arguments.level).unwrap_or(Level::MAX), arguments, stop);
+    let mut brain = Brain::new(Tier::new(arguments.level).unwrap_or(Tier::MAX), arguments, stop);
     for (line, arrived) in &lines {
         if brain.obey(line.trim(), arrived, &lines) == Next::End {
             break;
@@ -87,7 +87,7 @@ const MOVES_TO_GO: u32 = 20;
 const BESIDE_TABLE: usize = 16 << 20;
 
 struct Brain {
-    level: Level,
+    level: Tier,
     seed: u64,
     nodes: Option<u64>,
     stop: Arc<AtomicBool>,
@@ -103,7 +103,7 @@ struct Brain {
 }
 
 impl Brain {
-    fn new(level: Level, &Arguments { seed, nodes, .. }: &Arguments, stop: Arc<AtomicBool>) -> Self {
+    fn new(level: Tier, &Arguments { seed, nodes, .. }: &Arguments, stop: Arc<AtomicBool>) -> Self {
         Self {
             level,
             seed,

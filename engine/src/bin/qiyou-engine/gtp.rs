@@ -18,7 +18,7 @@ mod thinking;
 mod wishes;
 
 use engine::go::{Analysis, Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Resigning, Status};
-use engine::{Action, Bot, Game, Level, Limits, Point, Side};
+use engine::{Action, Bot, Game, Limits, Point, Side, Tier};
 
 use self::clock::{Allotted, Clock};
 use crate::tune;
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
 
 /// Plays until `quit` or the end of input.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    let level = Level::new(arguments.level).unwrap_or(Level::MAX);
+    let level = Tier::new(arguments.level).unwrap_or(Tier::MAX);
     let mut bot = GoBot::new(level, arguments.seed)
         .with_memory((arguments.memory_mb as usize) << 20)
         .passing(if arguments.leave_dead { PassWhen::Settled } else { PassWhen::CleanedUp });

@@ -1,10 +1,12 @@
-//! Matches between two levels: balanced random openings, each played twice with colours swapped.
+//! Matches between two players of a game (levels, tiers, proxies of persons): balanced openings drawn by seed, each played twice with
+//! colours exchanged.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use engine::go::GoSetup;
-use engine::{Action, GameKind, GomokuRule, GomokuSetup, Level, Rng, Setup, Side, bot};
+use engine::novice::{Novice, Sight};
+use engine::{Action, Bot, GameKind, GomokuRule, GomokuSetup, Level, Rng, Setup, Side, Tier, bot, partner};
 
 use crate::matches::{self, elo, opening, share};
 
@@ -13,13 +15,15 @@ pub(crate) struct Arguments {
     /// Game to play, such as `xiangqi`.
     #[arg(long, default_value = "gomoku", value_parser = kind)]
     game: GameKind,
-    /// Level of side A, 1 to 10.
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
-    a: u8,
-    /// Level of side B, 1 to 10.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=10))]
-    b: u8,
-    /// Total number of games; an odd number is rounded up to whole pairs.
+    /// The one side: a level such as `3` or `4.5`, a tier of the engine such as `tier-4`, or a stand-in for a person who has just
+    /// read the rules: `random`, `takes` or `blocks`; or `takes-300`, an opponent that overlooks what it could see in 300 of 1000
+    /// moves.
+    #[arg(long, default_value = "10")]
+    a: Player,
+    /// The other side.
+    #[arg(long, default_value = "5")]
+    b: Player,
+    /// Games in all; an odd number is rounded up to whole pairs.
     #[arg(long, default_value_t = 40)]
     games: u32,
     /// Time per move, in milliseconds.
@@ -45,7 +49,66 @@ pub(crate) struct Arguments {
     print: bool,
 }
 
-/// Parses a game.
+/// Who plays.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Player {
+    Level(Level),
+    Tier(Tier),
+    Proxy(Sight),
+    Novice(Sight, u32),
+}
+
+impl std::str::FromStr for Player {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let wrong =
+            || "a level from 1 to 10 in tenths, tier-1 to tier-10, random, takes or blocks".to_owned();
+        match word {
+            "random" => return Ok(Self::Proxy(Sight::Nothing)),
+            "takes" => return Ok(Self::Proxy(Sight::Gains)),
+            "blocks" => return Ok(Self::Proxy(Sight::Threats)),
+            _ => {}
+        }
+        if let Some((sight, overlooks)) = word.split_once('-')
+            && let (Ok(Self::Proxy(sight)), Ok(overlooks)) = (sight.parse(), overlooks.parse())
+        {
+            return Ok(Self::Novice(sight, overlooks));
+        }
+        if let Some(number) = word.strip_prefix("tier-") {
+            let tier = number.parse().ok().and_then(Tier::new);
+            return tier.map(Self::Tier).ok_or_else(wrong);
+        }
+        word.parse().map(Self::Level).map_err(|_| wrong())
+    }
+}
+
+impl std::fmt::Display for Player {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Level(level) => write!(f, "level {level}"),
+            Self::Tier(tier) => write!(f, "tier {}", tier.number()),
+            Self::Proxy(sight) => write!(f, "a person who sees {sight:?}"),
+            Self::Novice(sight, overlooks) => write!(f, "a novice who sees {sight:?} but for {overlooks}"),
+        }
+    }
+}
+
+impl Player {
+    /// The bot that plays so.
+    pub(crate) fn bot(self, kind: GameKind, seed: u64) -> Box<dyn Bot> {
+        /// Memory for tables of positions: what the app gives.
+        const BYTES: usize = 12 << 20;
+        match self {
+            Self::Level(level) => partner(kind, level, seed, BYTES),
+            Self::Tier(tier) => bot(kind, tier, seed),
+            Self::Proxy(sight) => Box::new(Novice::proxy(kind, sight, seed)),
+            Self::Novice(sight, overlooks) => Box::new(Novice::opponent(kind, sight, overlooks, seed)),
+        }
+    }
+}
+
+/// A game that this can play matches of.
 pub(crate) fn kind(word: &str) -> Result<GameKind, String> {
     GameKind::from_word(word)
         .filter(|&kind| kind != GameKind::LightsOut)
@@ -59,9 +122,7 @@ pub(crate) fn rule(word: &str) -> Result<GomokuRule, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    let (Some(a), Some(b)) = (Level::new(arguments.a), Level::new(arguments.b)) else {
-        return ExitCode::FAILURE;
-    };
+    let (a, b) = (arguments.a, arguments.b);
     let setup = if arguments.standard && arguments.game == GameKind::Gomoku {
         Setup::Gomoku(GomokuSetup { rule: GomokuRule::Standard, ..GomokuSetup::default() })
     } else if arguments.game == GameKind::Go {
@@ -110,10 +171,10 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let size =
         if arguments.game == GameKind::Go { format!(" {0}x{0}", arguments.size) } else { String::new() };
     println!(
-        "{}{size}, level {} against level {}: +{won} ={drawn} -{lost}, {:.1} %, Elo {:+.0} ({low:+.0} to {high:+.0}), {:.0} s",
+        "{}{size}, {} against {}: +{won} ={drawn} -{lost}, {:.1} %, Elo {:+.0} ({low:+.0} to {high:+.0}), {:.0} s",
         arguments.game.word(),
-        arguments.a,
-        arguments.b,
+        a,
+        b,
         share * 100.0,
         elo(share),
         begin.elapsed().as_secs_f64()
@@ -129,7 +190,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 
 fn play(
     arguments: &Arguments,
-    [a, b]: [Level; 2],
+    [a, b]: [Player; 2],
     a_plays: Side,
     setup: &Setup,
     opening: &[Action],
@@ -137,7 +198,7 @@ fn play(
 ) -> Option<Side> {
     let (first, second) = if a_plays == Side::First { (a, b) } else { (b, a) };
     let kind = setup.kind();
-    let mut bots = [bot(kind, first, seed), bot(kind, second, seed ^ 1)];
+    let mut bots = [first.bot(kind, seed), second.bot(kind, seed ^ 1)];
     let time = arguments.nodes.is_none().then(|| [Duration::from_millis(arguments.ms); 2]);
     let played = matches::play(&mut bots, setup, opening, time, arguments.nodes);
     if arguments.print {

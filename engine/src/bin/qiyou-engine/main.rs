@@ -23,6 +23,7 @@ mod train;
 mod tune;
 mod ucci;
 mod uci;
+mod variety;
 
 use std::process::ExitCode;
 
@@ -51,7 +52,9 @@ enum Command {
     BenchRules(rules_bench::Arguments),
     /// Fit the evaluation to games that `levels --print` has written, and print its constants.
     Fit(fit::Arguments),
-    /// Play training games of the engine against itself, with the score of every position.
+    /// Counts the different beginnings of games of a player with itself.
+    Variety(variety::Arguments),
+    /// Games of the engine against itself with what it thought of every position, to learn from.
     SelfPlay(self_play::Arguments),
     /// Play training games of Go of the engine against itself, with the visit counts of every move.
     GoGames(go_games::Arguments),
@@ -103,6 +106,10 @@ fn main() -> ExitCode {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Book(arguments) => book::run(&arguments),
         Command::Levels(arguments) => levels::run(&arguments),
+        Command::Variety(arguments) => {
+            variety::run(&arguments);
+            ExitCode::SUCCESS
+        }
         Command::Tune(command) => tune::run(&command),
         Command::SelfPlay(arguments) => self_play::run(&arguments),
         Command::GoGames(arguments) => go_games::run(&arguments),

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use engine::{Action, AnyGame, Bot, GameKind, Level, Point, Rng, Score, Setup, Side, bot};
+use engine::{Action, AnyGame, Bot, GameKind, Point, Rng, Score, Setup, Side, Tier, bot};
 
 use crate::timer::{Ask, choose};
 
@@ -112,7 +112,7 @@ pub(crate) fn opening_within(setup: &Setup, balanced: i32, nodes: u64, rng: &mut
         if game.outcome().is_some() {
             continue;
         }
-        let mut judge = bot(kind, Level::MAX, 0);
+        let mut judge = bot(kind, Tier::MAX, 0);
         let is_balanced = match ask(judge.as_mut(), &game, None, Some(nodes)).1 {
             Score::Points(points) => points.abs() <= balanced,
             Score::Chance { permille, .. } => EVEN_CHANCES.contains(&permille),

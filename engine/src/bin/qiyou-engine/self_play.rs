@@ -9,9 +9,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use engine::{
-    Action, AnyGame, GameKind, GomokuRule, GomokuSetup, Level, Point, Rng, Score, Setup, Side, bot,
-};
+use engine::{Action, AnyGame, GameKind, GomokuRule, GomokuSetup, Point, Rng, Score, Setup, Side, Tier, bot};
 
 use crate::levels::{kind, rule};
 use crate::matches::{LONGEST, ask, opening_within, replay};
@@ -84,7 +82,7 @@ fn game(arguments: &Arguments, setup: &Setup, n: u32) -> String {
         words.push(game.notation(action));
         game.act(action).expect("the actions are of this game");
     }
-    let mut player = bot(setup.kind(), Level::MAX, rng.next_u64());
+    let mut player = bot(setup.kind(), Tier::MAX, rng.next_u64());
     let mut winner = None;
     while game.outcome().is_none() && game.ply() < LONGEST {
         let turn = game.turn();

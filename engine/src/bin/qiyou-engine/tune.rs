@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use engine::go::GoSetup;
 use engine::numbers::{Number, NumberError};
-use engine::{Action, Bot, GameKind, GomokuRule, GomokuSetup, Level, Rng, Setup, Side, bot};
+use engine::{Action, Bot, GameKind, GomokuRule, GomokuSetup, Rng, Setup, Side, Tier, bot};
 
 use crate::levels::{kind, rule};
 use crate::matches::{self, elo, opening, share, share_of};
@@ -98,7 +98,7 @@ pub(crate) struct Climb {
 pub(crate) fn run(command: &Command) -> ExitCode {
     let done = match command {
         Command::List(list) => {
-            for number in bot(list.game, Level::MAX, 0).numbers() {
+            for number in bot(list.game, Tier::MAX, 0).numbers() {
                 println!("{:28} {:>8} ({} to {})", number.name, number.value, number.low, number.high);
             }
             Ok(())
@@ -161,7 +161,7 @@ impl<'a> Player<'a> {
     }
 
     fn bot(&self, kind: GameKind, seed: u64) -> Result<Box<dyn Bot>, NumberError> {
-        let mut bot = bot(kind, Level::MAX, seed);
+        let mut bot = bot(kind, Tier::MAX, seed);
         for &(name, value) in &self.numbers {
             bot.set_number(name, value)?;
         }
@@ -310,7 +310,7 @@ const GAMMA: f64 = 0.101;
 fn climb(asked: &Climb) -> Result<(), String> {
     let games = &asked.games;
     let setup = games.setup()?;
-    let known = bot(games.game, Level::MAX, 0).numbers();
+    let known = bot(games.game, Tier::MAX, 0).numbers();
     let mut climbers = Vec::new();
     for wanted in &asked.numbers {
         let (rest, step) = wanted.split_once('=').map_or((wanted.as_str(), None), |(n, s)| (n, Some(s)));

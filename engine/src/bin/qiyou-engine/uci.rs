@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use engine::search::Finding;
 use engine::xiangqi::{Xiangqi, XiangqiBot, XiangqiMove, XiangqiSetup};
-use engine::{Action, Bot, Game, Level, Limits, Point, Score, Side};
+use engine::{Action, Bot, Game, Limits, Point, Score, Side, Tier};
 
 use crate::timer::Stalls;
 
@@ -122,7 +122,7 @@ const LINES_MAX: usize = 20;
 
 struct Player {
     dialect: Dialect,
-    arguments: (Level, u64),
+    arguments: (Tier, u64),
     ear: Arc<Ear>,
     bot: XiangqiBot,
     game: Xiangqi,
@@ -154,7 +154,7 @@ struct Go {
 
 impl Player {
     fn new(dialect: Dialect, arguments: &Arguments, ear: Arc<Ear>) -> Self {
-        let level = Level::new(arguments.level).unwrap_or(Level::MAX);
+        let level = Tier::new(arguments.level).unwrap_or(Tier::MAX);
         Self {
             dialect,
             arguments: (level, arguments.seed),
