@@ -112,12 +112,17 @@ bench: ## measure codec, AI, rules against libm4ri and Fairy-Stockfish, the app 
 LEVELS ?= gomoku xiangqi liuzhou go
 GAMES ?= 40
 
-bench-levels: ## play matches between adjacent levels of LEVELS="gomoku …", GAMES=40 each; gomoku's 10 against 5 and 5 against 1
+bench-levels: ## levels of LEVELS="gomoku …": matches of GAMES=40 between half levels, beginners' proxies, variety, and how soon a level adapts
 	@scripts/need build
 	$(CARGO) build --release --locked -p engine --bin qiyou-engine
-	@for game in $(LEVELS); do for level in 2 3 4 5 6 7 8 9; do \
-		target/release/qiyou-engine levels --game $$game --a $$level --b $$((level - 1)) --games $(GAMES) --nodes 100000000 || exit; \
-	done; done
+	@for game in $(LEVELS); do \
+		for pair in "takes 1" "blocks 2" "1.5 1" "2 1.5" "2.5 2" "3 2.5" "3.5 3" "4 3.5" "4.5 4" "5 4.5" "5.5 5" "6 5.5" "6.5 6" "7 6.5" "7.5 7" "8 7.5" "8.5 8" "9 8.5"; do \
+			set -- $$pair; \
+			target/release/qiyou-engine levels --game $$game --a $$1 --b $$2 --games $(GAMES) --nodes 100000000 || exit; \
+		done; \
+		for level in 1 3 5 7 9 10; do target/release/qiyou-engine variety --game $$game --player $$level || exit; done; \
+	done
+	target/release/qiyou-engine adaptation
 	target/release/qiyou-engine levels --a 10 --b 5 --games 40 --ms 500 --at-least 80
 	target/release/qiyou-engine levels --a 5 --b 1 --games 40 --ms 500 --at-least 90
 

@@ -196,24 +196,53 @@ fn rungs(game: &AnyGame) -> &'static [Rung] {
     }
 }
 
+/// Tenths of a level from 1 to 2, and from 2 to 9.
+const STEPS: [i32; 2] = [10, 70];
+
+/// Elo of level 10 above level 9: matches of both gave 240 to 420, at three seconds a move; see EXPERIMENTS.md.
+const FULL: i32 = 350;
+
+/// Elo of a level above level 1. The scale has at least three players.
+fn elo(rungs: &[Rung], level: Level) -> i32 {
+    let [_, (_, second), .., (_, high)] = *rungs else { return 0 };
+    let (second, high) = (i32::from(second), i32::from(high));
+    let tenths = i32::from(level.0 - Level::MIN.0);
+    let [to_two, to_nine] = STEPS;
+    if tenths < to_two {
+        second * tenths / to_two
+    } else if tenths < to_two + to_nine {
+        second + (high - second) * (tenths - to_two) / to_nine
+    } else {
+        high + FULL * (tenths - to_two - to_nine) / (100 - 10 - to_two - to_nine)
+    }
+}
+
+impl Level {
+    /// Strength above level 1 in Elo, as far as levels are measured in this game, and on this size of a Go board. `None` for a
+    /// game without opponent.
+    pub fn elo(self, game: &AnyGame) -> Option<f64> {
+        let rungs = rungs(game);
+        (!rungs.is_empty()).then(|| f64::from(elo(rungs, self)))
+    }
+
+    /// The level whose strength is nearest, in Elo above level 1.
+    pub fn nearest(strength: f64, game: &AnyGame) -> Self {
+        let rungs = rungs(game);
+        let away = |level: &Self| (f64::from(elo(rungs, *level)) - strength).abs();
+        let levels = (Self::MIN.0..=Self::MAX.0).map(Self);
+        levels.min_by(|a, b| away(a).total_cmp(&away(b))).unwrap_or(Self::MIN)
+    }
+}
+
 /// The two players that a level lies between, and of how many of a thousand decisions the stronger one makes.
 fn mix(rungs: &[Rung], level: Level) -> (Base, Base, u32) {
-    /// Tenths from level 1 to 2, and from 2 to 9.
-    const STEPS: [i32; 2] = [10, 70];
-    let [_, (_, second), .., (last, high)] = *rungs else {
-        return (Base::Tier(10), Base::Tier(10), 0);
-    };
+    let [.., (last, _)] = *rungs else { return (Base::Tier(10), Base::Tier(10), 0) };
     let tenths = i32::from(level.0 - Level::MIN.0);
     let [to_two, to_nine] = STEPS;
     if tenths >= to_two + to_nine {
         return (last, Base::Tier(10), (tenths - to_two - to_nine) as u32 * 100);
     }
-    let second = i32::from(second);
-    let wanted = if tenths < to_two {
-        second * tenths / to_two
-    } else {
-        second + (i32::from(high) - second) * (tenths - to_two) / to_nine
-    };
+    let wanted = elo(rungs, level);
     let above = rungs.iter().position(|&(_, elo)| i32::from(elo) > wanted).unwrap_or(rungs.len() - 1);
     let Some(below) = above.checked_sub(1) else { return (last, last, 0) };
     let ((weaker, from), (stronger, to)) = (rungs[below], rungs[above]);

@@ -39,6 +39,7 @@ pub mod numbers;
 pub mod options;
 mod point;
 pub mod puzzles;
+pub mod rating;
 pub mod record;
 mod regression;
 mod rng;

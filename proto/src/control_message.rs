@@ -231,6 +231,7 @@ impl Bounded for Request {
             Some(Body::CloseGuestCode(close)) => id(&close.room_id, "CloseGuestCode.room_id"),
             Some(Body::AnswerGuest(answer)) => id(&answer.room_id, "AnswerGuest.room_id"),
             Some(Body::TakeTheirs(take)) => id(&take.room_id, "TakeTheirs.room_id"),
+            Some(Body::ForgetStrength(forget)) => choice(forget.choice.as_ref()),
             Some(Body::Describe(describe)) => {
                 setup(describe.setup.as_ref(), limits::LIGHTS_BYTES, "Describe.setup")?;
                 choice(describe.choice.as_ref())

@@ -299,6 +299,10 @@ pub fn sheet(sheet: &GameSheet) -> Value {
         })).collect::<Vec<_>>(),
         "rules_en": sheet.rule_sheet_en, "rules_zh": sheet.rule_sheet_zh, "problem": sheet.problem,
     })
+        "strength": sheet.strength.as_ref().map(|strength| json!({
+            "level_tenths": strength.level_tenths, "lowest_tenths": strength.lowest_tenths,
+            "highest_tenths": strength.highest_tenths, "matches": strength.matches, "history": strength.history,
+        })),
 }
 
 /// A kept match.

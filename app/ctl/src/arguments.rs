@@ -176,7 +176,7 @@ pub(crate) enum Command {
     New {
         #[command(flatten)]
         game: GameChoice,
-        /// Who plays the other side: `bot:N` with N from 1 to 10, `here` (a person at this device), or `guest` or
+        /// Who plays the other side: `bot:N` with N from 1 to 10, such as 5.5, `bot:like-me`, `here` (a person at this device), or `guest` or
         /// `guest:NAME` (a person with a browser)
         #[arg(long, value_parser = parse_seat, default_value = "bot:5")]
         opponent: LocalSeat,
@@ -531,6 +531,8 @@ pub(crate) enum VisibilityChoice {
 pub(crate) enum LocalSeat {
     Here,
     Bot(BotLevel),
+    /// A bot at the level that fits the person here.
+    AdaptiveBot,
     /// With this name; empty: the guest chooses the name.
     Guest(String),
 }
@@ -542,10 +544,12 @@ fn parse_seat(text: &str) -> Result<LocalSeat, String> {
     if let Some(name) = text.strip_prefix("guest:").or((text == "guest").then_some("")) {
         return Ok(LocalSeat::Guest(name.into()));
     }
-    text.strip_prefix("bot:")
-        .and_then(|level| level.parse().ok())
-        .map(LocalSeat::Bot)
-        .ok_or_else(|| "expected `here`, `guest`, `guest:NAME` or `bot:N` with N from 1 to 10".into())
+    if text == "bot:like-me" {
+        return Ok(LocalSeat::AdaptiveBot);
+    }
+    text.strip_prefix("bot:").and_then(|level| level.parse().ok()).map(LocalSeat::Bot).ok_or_else(|| {
+        "expected `here`, `guest`, `guest:NAME`, `bot:like-me` or `bot:N` with N from 1 to 10".into()
+    })
 }
 
 /// A bot's level: 1 to 10 in tenths.

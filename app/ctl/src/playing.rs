@@ -221,6 +221,7 @@ fn local_seat(seat: LocalSeat) -> Seat {
         LocalSeat::Bot(BotLevel { whole, tenths }) => {
             Seat { bot_tenths: tenths, ..of(seat::Who::BotLevel(whole)) }
         }
+        LocalSeat::AdaptiveBot => Seat { bot_adapts: true, ..of(seat::Who::BotLevel(1)) },
         LocalSeat::Guest(name) => Seat { name, ..of(seat::Who::Guest(true)) },
     }
 }

@@ -1,6 +1,6 @@
 //! What the host says as lines for people.
 
-use client::words::{carrier, letter, score, seat, setup, side};
+use client::words::{carrier, letter, level_text, score, seat, setup, side};
 use proto::board::{Ending, Result as MatchResult, Side};
 use proto::control::{
     Adapter, Board, Clock, FactKind, GameSheet, Guest, HintFound, LetterState, Race, Room, Stranger,
@@ -57,6 +57,16 @@ pub(crate) fn sheet(sheet: &GameSheet) -> String {
             if option.numbers { format!(" ({} to {})", option.least, option.most) } else { String::new() };
         let name = option.name.as_ref().map_or("", |name| name.en.as_str());
         lines.push(format!("--option {}={}{range}: {name}", option.option, values.join("|")));
+    }
+    if let Some(strength) = sheet.strength.as_ref().filter(|strength| strength.matches > 0) {
+        let level = |tenths: u32| level_text(tenths / 10, tenths % 10);
+        lines.push(format!(
+            "Your level: {} (probably {} to {}), from {} matches",
+            level(strength.level_tenths),
+            level(strength.lowest_tenths),
+            level(strength.highest_tenths),
+            strength.matches
+        ));
     }
     if !sheet.problem.is_empty() {
         lines.push(format!("This makes no game: {}", sheet.problem));

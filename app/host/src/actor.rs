@@ -720,7 +720,14 @@ impl Actor {
             Seat::Here | Seat::Bot(_) => String::new(),
         };
         let away = matches!(room.seat(side), Seat::Guest(_)) && !self.guest_is_present(room.id(), side);
-        crate::show::seat(room.seat(side), room.assists[side.index()], name, away)
+        let mut shown = crate::show::seat(room.seat(side), room.assists[side.index()], name, away);
+        if matches!(room.seat(side), Seat::Bot(_)) {
+            shown.bot_adapts = self.journal.is_adaptive(room.id()).unwrap_or_else(|error| {
+                warn!(%error, "whether the level adapts is not known");
+                false
+            });
+        }
+        shown
     }
 }
 

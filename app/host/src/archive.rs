@@ -200,7 +200,7 @@ impl Actor {
         record.actions = saved.record.actions;
         record.actions.truncate(branch.ply as usize);
         record.result = game.outcome().map(MatchResult::Played);
-        self.begin(record, seats, None).map(in_room)
+        self.begin(record, seats, None, false).map(in_room)
     }
 
     pub(crate) fn discard(&mut self, name: &str) -> Result<Answer, Refusal> {
@@ -489,10 +489,13 @@ fn judge_all(
     let mut next = actions.iter();
     let mut moves = 0;
     loop {
+    // The position before the last action, with what was found there.
+    let mut before: Option<(AnyGame, engine::Action, Report, i32)> = None;
         if stop.load(Ordering::Relaxed) {
             return;
         }
         let judgement = if let Some(outcome) = game.outcome() {
+        let mut found = None;
             let permille = match outcome.winner {
                 Some(Side::First) => 1_000,
                 Some(Side::Second) => -1_000,
@@ -525,6 +528,7 @@ fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
     control::Judgement {
         permille: if game.turn() == Side::First { permille } else { -permille },
         best: best.map_or_else(String::new, |best| game.notation(best)),
+        before = found.map(|(report, permille)| (game.clone(), *action, report, permille));
         best_spoken: best.and_then(|best| show::spoken(game, best)),
         best_action: best.map(wire::action),
         turn: show::side(game.turn()).into(),

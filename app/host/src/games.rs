@@ -72,6 +72,8 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
         setup: Some(wire::setup(&setup)),
         problem,
         paces: paces(asked.pace.as_ref())?,
+        // It is of the person, not of the game.
+        strength: None,
     })
 }
 

@@ -22,7 +22,7 @@ use crate::lessons;
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
-use crate::store::Store;
+use crate::store::{self, Store};
 use crate::work::Job;
 
 /// Maximum number of open rooms. A user keeps a few; each adds its board to every client's initial state.
@@ -133,7 +133,8 @@ impl Actor {
             Body::ShowGuestCode(show) => self.show_guest_code(&show),
             Body::CloseGuestCode(close) => self.close_guest_code(&close),
             Body::AnswerGuest(answer) => self.answer_guest(&answer),
-            Body::Describe(describe) => games::describe(&describe).map(Answer::Sheet),
+            Body::Describe(describe) => self.describe(&describe).map(Answer::Sheet),
+            Body::ForgetStrength(forget) => self.forget_strength(&forget).map(|()| done()),
             Body::Teach(teach) => lessons::teach(&teach).map(Answer::Lesson),
             Body::Stop(_) => {
                 let (stopped, _) = tokio::sync::oneshot::channel();
@@ -293,9 +294,34 @@ impl Actor {
         Ok(done())
     }
 
+    fn describe(&mut self, describe: &control::Describe) -> Result<control::GameSheet, Refusal> {
+        let mut sheet = games::describe(describe)?;
+        let setup = self.chosen_setup(sheet.setup.as_ref(), None)?;
+        sheet.strength = store::strength(&self.journal, &setup)?;
+        Ok(sheet)
+    }
+
+    fn forget_strength(&mut self, forget: &control::ForgetStrength) -> Result<(), Refusal> {
+        let setup = self.chosen_setup(None, forget.choice.as_ref())?;
+        Ok(self.journal.keep(|store| store.forget_strength(&setup))?)
+    }
+
+    /// The level at which the person here is expected to score half.
+    fn fitting_level(&self, setup: &Setup) -> Result<Level, Refusal> {
+        let strength = store::strength(&self.journal, setup)?.unwrap_or_default();
+        Ok(u8::try_from(strength.level_tenths).ok().and_then(Level::from_tenths).unwrap_or(Level::MIN))
+    }
+
     fn open_room(&mut self, open: control::OpenRoom) -> Result<Answer, Refusal> {
         let setup = self.chosen_setup(open.setup.as_ref(), open.choice.as_ref())?;
-        let seats = [local_seat(open.first.as_ref())?, local_seat(open.second.as_ref())?];
+        let mut seats = [local_seat(open.first.as_ref())?, local_seat(open.second.as_ref())?];
+        let adaptive =
+            [&open.first, &open.second].map(|seat| seat.as_ref().is_some_and(|seat| seat.bot_adapts));
+        for (seat, adaptive) in seats.iter_mut().zip(adaptive) {
+            if let (Seat::Bot(level), true) = (seat, adaptive) {
+                *level = self.fitting_level(&setup)?;
+            }
+        }
         let pace = Pace::read(open.pace.as_ref())
             .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
         let people = seats.iter().all(|seat| matches!(seat, Seat::Here | Seat::Guest(_)));
@@ -310,7 +336,7 @@ impl Actor {
         AnyGame::new(&setup)
             .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
         let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First).with_pace(pace);
-        let id = self.begin(record, seats, None)?;
+        let id = self.begin(record, seats, None, adaptive.contains(&true))?;
         if !open.replaces.is_empty() {
             self.discard(&open.replaces)?;
         }
@@ -328,12 +354,13 @@ impl Actor {
         setup
     }
 
-    /// Begins a match without a peer.
+    /// Begins a match without a peer. `adaptive`: the bot's level follows the strength of the person here.
     pub(crate) fn begin(
         &mut self,
         record: MatchRecord,
         seats: [Seat; 2],
         follows: Option<MatchId>,
+        adaptive: bool,
     ) -> Result<MatchId, Refusal> {
         if self.rooms.len() >= MAX_ROOMS {
             return Err(Refusal::new(
@@ -346,7 +373,10 @@ impl Actor {
             .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
         room.follows = follows;
         let now = self.now_unix_ms();
-        self.journal.keep(|store| store.begin(room.record(), seats, now))?;
+        self.journal.keep(|store| {
+            store.begin(room.record(), seats, now)?;
+            if adaptive { store.set_adaptive(id, true) } else { Ok(()) }
+        })?;
         self.rooms.insert(id, room);
         self.room_changed(id);
         Ok(id)
@@ -421,11 +451,18 @@ impl Actor {
         let room = &self.rooms[&id];
         let [first, second] = room.seats.clone();
         let swaps = kind == OfferKind::NewGame;
-        let seats = if swaps { [second, first] } else { [first, second] };
+        let mut seats = if swaps { [second, first] } else { [first, second] };
+        let adaptive = self.journal.is_adaptive(id)?;
+        for seat in &mut seats {
+            if let (Seat::Bot(level), true) = (seat, adaptive) {
+                *level = self.fitting_level(&self.rooms[&id].record().setup)?;
+            }
+        }
+        let room = &self.rooms[&id];
         let (setup, pace) = (room.record().setup.next(), room.record().pace);
         let setup = self.drawn(setup);
         let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First).with_pace(pace);
-        let new = self.begin(record, seats, Some(id))?;
+        let new = self.begin(record, seats, Some(id), adaptive)?;
         self.guests_follow(id, new, swaps);
         self.close_room(id)?;
         self.room_changed(new);
@@ -636,7 +673,10 @@ impl Actor {
             seat => {
                 let mut seats = room.seats.clone();
                 seats[side.index()] = seat;
-                self.journal.keep(|store| store.set_seats(id, seats.clone()))?;
+                self.journal.keep(|store| {
+                    store.set_seats(id, seats.clone())?;
+                    store.set_adaptive(id, false)
+                })?;
                 let room = self.rooms.get_mut(&id).expect("it was there above");
                 room.seats = seats;
                 room.offers.lapse();

@@ -351,7 +351,7 @@ pub(crate) fn seat(seat: &Seat, assist: Option<Level>, name: String, away: bool)
         (Seat::Peer(key), _) => (Who::Peer(key.to_string()), false),
         (Seat::Guest(_), _) => (Who::Guest(true), false),
     };
-    control::Seat { who: Some(who), name, bot_assists, bot_tenths, away }
+    control::Seat { who: Some(who), name, bot_assists, bot_tenths, away, ..control::Seat::default() }
 }
 
 pub(crate) fn score(score: Score) -> control::Score {

@@ -18,6 +18,7 @@ mod schema;
 #[cfg(test)]
 #[path = "../../../tests/src/seed.rs"]
 mod seed;
+mod strength;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +35,7 @@ pub(crate) use matches::{KeptFile, MatchFilter, Opponent, SavedMatch};
 pub(crate) use people::{SavedBlocked, SavedFriend};
 pub(crate) use puzzles::SavedPuzzle;
 use schema::connect;
+pub(crate) use strength::strength;
 
 /// Name of the database in the data directory.
 pub const DATABASE: &str = "qiyou.db";

@@ -94,8 +94,10 @@ pub enum Confirm {
 pub struct LastGame {
     /// The opponent.
     pub opponent: LastOpponent,
-    /// The bot's level, 1 to 10.
-    pub level: u32,
+    /// The bot's level, 1 to 10 in halves.
+    pub level: f32,
+    /// The bot's level follows the player's strength instead.
+    pub adaptive: bool,
     /// The player's colour.
     pub colour: LastColour,
     /// The host's word for the time control; empty: as [`Preferences::pace`].
@@ -110,7 +112,7 @@ impl LastGame {
     /// Defaults for this game, given by its word: Go has a small board, and a level that a beginner can beat.
     pub fn first(game: &str) -> Self {
         match game {
-            "go" => Self { level: 1, options: vec![("size".into(), "9".into())], ..Self::default() },
+            "go" => Self { level: 1.0, options: vec![("size".into(), "9".into())], ..Self::default() },
             _ => Self::default(),
         }
     }
@@ -120,7 +122,8 @@ impl Default for LastGame {
     fn default() -> Self {
         Self {
             opponent: LastOpponent::Bot,
-            level: 3,
+            level: 3.0,
+            adaptive: false,
             colour: LastColour::First,
             pace: String::new(),
             preset: String::new(),
@@ -224,7 +227,7 @@ const GOMOKU: &str = "gomoku";
 #[serde(default)]
 struct GomokuAlone {
     opponent: LastOpponent,
-    level: u32,
+    level: f32,
     colour: LastColour,
     standard: bool,
     edge_five_wins: bool,
@@ -293,7 +296,7 @@ impl Store {
             preferences.games.insert(GOMOKU.into(), old.into());
         }
         for game in preferences.games.values_mut() {
-            game.level = game.level.clamp(1, 10);
+            game.level = ((game.level * 2.0).round() / 2.0).clamp(1.0, 10.0);
         }
         preferences
     }
@@ -319,7 +322,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let store = Store(Some(folder.path().join("deep").join("app.json")));
         let go = LastGame {
-            level: 9,
+            level: 9.5,
             preset: "japanese".into(),
             options: vec![("size".into(), "9".into())],
             ..LastGame::default()
@@ -335,8 +338,8 @@ mod tests {
         let path = folder.path().join("deep").join("app.json");
         fs::write(&path, "{ not json").expect("written");
         assert_eq!(store.load(), Preferences::default());
-        fs::write(&path, r#"{"games": {"go": {"level": 77}}, "text_size": 50}"#).expect("written");
-        assert_eq!((store.load().games["go"].level, store.load().text_scale()), (10, 1.0));
+        fs::write(&path, r#"{"games": {"go": {"level": 77.3}}, "text_size": 50}"#).expect("written");
+        assert_eq!((store.load().games["go"].level, store.load().text_scale()), (10.0, 1.0));
     }
 
     #[test]
@@ -349,7 +352,8 @@ mod tests {
         assert_eq!(read.paper, Paper::Dark);
         let gomoku = LastGame {
             opponent: LastOpponent::Peer,
-            level: 10,
+            level: 10.0,
+            adaptive: false,
             colour: LastColour::Second,
             pace: String::new(),
             preset: "standard".into(),

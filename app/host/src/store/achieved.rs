@@ -3,7 +3,7 @@
 use engine::{Action, AnyGame, Fact, Level, Setup, Side};
 use proto::control::{Achieved, Help};
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, strength};
 use crate::room::{Room, Seat};
 use crate::show;
 
@@ -32,17 +32,21 @@ pub(crate) fn achieved(store: &Store, room: &Room) -> Result<Option<Achieved>, S
     }
     let mut here = Side::BOTH.into_iter().filter(|side| *room.seat(*side) == Seat::Here);
     let (Some(me), None) = (here.next(), here.next()) else { return Ok(None) };
+    let adaptive = store.is_adaptive(record.id)?;
+    if adaptive && let Some(strength) = strength(store, &record.setup)? {
+        achieved.adapted_tenths = strength.level_tenths;
+    }
     if result.winner() != Some(me) {
         achieved.review = show::moves(&record.actions) >= TURNS && !record.setup.is_race();
         return Ok(Some(achieved));
     }
     let opponent = room.seat(me.other());
-    if let Seat::Bot(level) = opponent {
+    if let (Seat::Bot(level), false) = (opponent, adaptive) {
         achieved.next_level = Level::new(level.number() + 1).map_or(0, |next| next.number().into());
     }
     if own {
         let before = store.wins_before(record.id, record.setup.kind(), opponent)?;
-        achieved.first_win = matches!(opponent, Seat::Bot(_)) && !before.any;
+        achieved.first_win = matches!(opponent, Seat::Bot(_)) && !adaptive && !before.any;
         achieved.streak = if before.in_a_row == 0 { 0 } else { before.in_a_row + 1 };
     }
     Ok(Some(achieved))
@@ -105,6 +109,23 @@ mod tests {
         assert_eq!(tell(5, 3, won, Help::None), Some(of), "the row was broken");
         let first = Achieved { first_win: true, ..Achieved::default() };
         assert_eq!(tell(6, 10, won, Help::None), Some(first), "there is no higher level");
+    }
+
+    #[test]
+    fn where_the_level_follows_the_player_the_next_one_is_told_instead_of_a_first_win() {
+        let (_folder, mut store) = store();
+        let setup = GameKind::Gomoku.default_setup();
+        let id = MatchId([1; 16]);
+        let seats = against(1);
+        let mut record = MatchRecord::new(id, setup.clone(), Side::First);
+        store.begin(&record, seats.clone(), 1).expect("saved");
+        store.set_adaptive(id, true).expect("saved");
+        record.result = Some(MatchResult::Resigned(Side::Second));
+        store.end(id, 0, MatchResult::Resigned(Side::Second), 2).expect("saved");
+        let next = strength(&store, &setup).expect("read").expect("a game with levels").level_tenths;
+        let told = achieved(&store, &Room::new(record, seats).expect("a record")).expect("read");
+        assert_eq!(told, Some(Achieved { adapted_tenths: next, ..Achieved::default() }));
+        assert!(next > 10, "after a win");
     }
 
     #[test]

@@ -74,7 +74,13 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.in_transaction(|transaction| {
             transaction.execute("DELETE FROM matches WHERE match_id = ?1", [record.id.0])?;
-            write_match(transaction, record, seats, now_unix_ms)
+            write_match(transaction, record, seats, now_unix_ms)?;
+            transaction
+                .execute(
+                    "UPDATE matches SET rated = ?2 WHERE match_id = ?1",
+                    params![record.id.0, record.actions.is_empty()],
+                )
+                .map(drop)
         })
     }
 
@@ -434,7 +440,9 @@ impl Store {
         let [first, second] = seats.map(seat_text);
         self.connection
             .execute(
-                "UPDATE matches SET first_seat = ?2, second_seat = ?3 WHERE match_id = ?1",
+                "UPDATE matches SET first_seat = ?2, second_seat = ?3, rated =
+                     rated AND NOT EXISTS (SELECT 1 FROM actions WHERE actions.match_id = matches.match_id)
+                 WHERE match_id = ?1",
                 params![id.0, first, second],
             )
             .map(drop)
@@ -855,7 +863,7 @@ pub(super) fn seat_text(seat: Seat) -> String {
     }
 }
 
-fn parse_seat(text: &str) -> Option<Seat> {
+pub(super) fn parse_seat(text: &str) -> Option<Seat> {
     match text.split_once(':') {
         None => (text == "here").then_some(Seat::Here),
         Some(("bot", level)) => level.parse().ok().map(Seat::Bot),

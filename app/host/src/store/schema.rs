@@ -128,6 +128,11 @@ pub(super) const MIGRATIONS: &[&str] = &["
     -- From here on a seat may be guest:NAME, which earlier programs take for damage: they say that the file is newer instead.
 ", "
     ALTER TABLE matches ADD COLUMN help INTEGER NOT NULL DEFAULT 0;       -- qiyou.control.Help: what was done for the person here
+", "
+    -- From here on a seat may be bot:5.5. Earlier matches were against levels of another scale: they are not rated.
+    ALTER TABLE matches ADD COLUMN rated INTEGER NOT NULL DEFAULT 0;      -- played from its start by the same seats
+    ALTER TABLE matches ADD COLUMN adaptive INTEGER NOT NULL DEFAULT 0;   -- the bot's level follows the rating of the person here
+    CREATE INDEX matches_rated ON matches (game, changed_unix_ms) WHERE rated = 1 AND ending IS NOT NULL;
 "];
 
 /// Opens the database, and migrates it to the present schema.

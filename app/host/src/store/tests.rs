@@ -131,6 +131,7 @@ fn a_migration_that_is_out_is_never_changed() {
         0x0116_9F90_AB7E_5D23,
         0x0E21_16CD_3047_098C,
         0x514E_E3CF_705F_4317,
+        0x747D_5EA8_A1BD_9FFD,
     ];
     assert_eq!(digests, known);
 }
@@ -521,7 +522,7 @@ fn a_page_of_a_long_list_is_found_by_an_index_and_sorts_nothing() {
 }
 
 /// What a program of each schema left, kept as it was.
-const FIXTURES: [&str; 10] = [
+const FIXTURES: [&str; 11] = [
     include_str!("fixtures/schema-1.sql"),
     include_str!("fixtures/schema-2.sql"),
     include_str!("fixtures/schema-3.sql"),
@@ -532,6 +533,7 @@ const FIXTURES: [&str; 10] = [
     include_str!("fixtures/schema-8.sql"),
     include_str!("fixtures/schema-9.sql"),
     include_str!("fixtures/schema-10.sql"),
+    include_str!("fixtures/schema-11.sql"),
 ];
 
 #[test]
@@ -578,6 +580,9 @@ fn what_a_program_of_any_schema_left_is_read_and_played_on() {
         assert_eq!(page.0.len(), if schema >= 9 { 3 } else { 2 }, "schema {schema}");
         let help = if schema >= 10 { Help::Hints } else { Help::None };
         assert_eq!(store.help(over.record.id).expect("read"), help, "schema {schema}");
+        let bot = Seat::Bot(if schema >= 11 { "3.5" } else { "3" }.parse().expect("a level"));
+        assert_eq!(over.seats[0], bot, "schema {schema}");
+        assert_eq!(store.is_adaptive(over.record.id).expect("read"), schema >= 11, "schema {schema}");
         let guest = store.load(MatchId([3; 16])).expect("read").map(|saved| saved.seats[1].clone());
         let named = Seat::Guest("Ben: \"棋友\"".into());
         assert_eq!(guest, (schema >= 9).then_some(named), "schema {schema}");

@@ -360,7 +360,7 @@ fn next_level(app: &Controller) {
         let seat = |seat: Option<&control::Seat>| {
             let mut seat = seat.cloned().unwrap_or_default();
             if let Some(control::seat::Who::BotLevel(of)) = &mut seat.who {
-                *of = level;
+                (*of, seat.bot_tenths) = (level, 0);
             }
             Some(seat)
         };
@@ -374,7 +374,9 @@ fn next_level(app: &Controller) {
         (room.id.clone(), level, game::word(super::wire_game(room.setup.as_ref())), open)
     };
     let (room_id, level, word, open) = next;
-    app.prefer(|known| known.games.entry(word.into()).or_insert_with(|| LastGame::first(word)).level = level);
+    app.prefer(|known| {
+        known.games.entry(word.into()).or_insert_with(|| LastGame::first(word)).level = level as f32;
+    });
     app.tell(request::Body::CloseRoom(control::CloseRoom { room_id }));
     app.ask(request::Body::OpenRoom(open), Asked::Room);
 }

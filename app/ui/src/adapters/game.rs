@@ -2,6 +2,7 @@
 //! options and their names come from the host.
 
 use proto::board as wire;
+use proto::control::{Seat, seat};
 
 use crate::screens::{Game, Ground};
 
@@ -122,4 +123,18 @@ mod tests {
         }
         assert_eq!(of_word("chess"), wire::Game::Gomoku);
     }
+}
+
+/// The level of a bot's seat, in tenths after the point; 0 without a bot.
+pub(super) fn level_of(seat: &Seat) -> f32 {
+    match seat.who {
+        Some(seat::Who::BotLevel(level)) => level as f32 + seat.bot_tenths as f32 / 10.0,
+        _ => 0.0,
+    }
+}
+
+/// A bot of this level, 1 to 10 with tenths after the point.
+pub(super) fn bot_of(level: f32) -> Seat {
+    let tenths = (level * 10.0).round() as u32;
+    Seat { who: Some(seat::Who::BotLevel(tenths / 10)), bot_tenths: tenths % 10, ..Default::default() }
 }

@@ -155,13 +155,15 @@ fn card(sprites: &Sprites, one: &Unfinished<'_>) -> UnfinishedMatch {
 }
 
 /// The opponent to show: a peer, otherwise a bot, otherwise a second person at this device.
-pub(super) fn opponent(seats: [&Option<Seat>; 2]) -> (Opponent, String, i32) {
-    let mut found = (Opponent::Here, String::new(), 0);
+pub(super) fn opponent(seats: [&Option<Seat>; 2]) -> (Opponent, String, f32) {
+    let mut found = (Opponent::Here, String::new(), 0.0);
     for seat in seats.into_iter().flatten() {
         match &seat.who {
-            Some(seat::Who::Peer(_) | seat::Who::Guest(_)) => return (Opponent::Peer, seat.name.clone(), 0),
-            Some(seat::Who::BotLevel(level)) if !seat.bot_assists => {
-                found = (Opponent::Bot, String::new(), *level as i32);
+            Some(seat::Who::Peer(_) | seat::Who::Guest(_)) => {
+                return (Opponent::Peer, seat.name.clone(), 0.0);
+            }
+            Some(seat::Who::BotLevel(_)) if !seat.bot_assists => {
+                found = (Opponent::Bot, String::new(), game::level_of(seat));
             }
             _ => {}
         }

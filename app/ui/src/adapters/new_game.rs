@@ -3,6 +3,7 @@
 //! The options of a game and their names come from the host: a choice is sent with `Describe`, and the page shows the sheet
 //! in the reply.
 
+use std::fmt::Write as _;
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
@@ -16,6 +17,7 @@ use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::preferences::{LastColour, LastGame, LastOpponent, OwnPace};
 use crate::screens::{
     Colour, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, Remark, RulesAdapter,
+    Strength,
 };
 
 /// Maximum number of values shown side by side on a phone; options with more values have a stepper.
@@ -72,7 +74,16 @@ impl NewGame {
             pages.new_game.choose_opponent(opponent, cx);
         }));
         page.on_choose_level(touched!(app, |pages, cx, level| {
-            pages.new_game.remember(cx, move |last| last.level = level.clamp(1, 10) as u32);
+            pages.new_game.remember(cx, move |last| last.level = level.clamp(1.0, 10.0));
+        }));
+        page.on_choose_adaptive(touched!(app, |pages, cx, adaptive| {
+            pages.new_game.remember(cx, move |last| last.adaptive = adaptive);
+        }));
+        page.on_forget_strength(touched!(app, |pages, cx| {
+            let game = pages.new_game.game;
+            let choice = Some(choice(cx.known, game));
+            cx.ask.tell(request::Body::ForgetStrength(control::ForgetStrength { choice }));
+            describe(game, cx);
         }));
         page.on_choose_colour(touched!(app, |pages, cx, colour| {
             let colour = match colour {
@@ -197,7 +208,7 @@ impl NewGame {
             }
             LastOpponent::Here => (here(), here()),
             LastOpponent::Bot => {
-                let bot = Seat { who: Some(seat::Who::BotLevel(last.level)), ..Default::default() };
+                let bot = Seat { bot_adapts: last.adaptive, ..game::bot_of(last.level) };
                 let begins = match last.colour {
                     LastColour::First => true,
                     LastColour::Second => false,
@@ -229,7 +240,12 @@ impl NewGame {
             LastOpponent::Here => Opponent::Here,
             LastOpponent::Peer => Opponent::Peer,
         });
-        page.set_level(last.level as i32);
+        page.set_level(last.level);
+        page.set_adaptive(last.adaptive);
+        let sheet = known.sheets.get(&(self.game as i32));
+        page.set_strength(
+            sheet.and_then(|sheet| sheet.strength.as_ref()).map_or_else(Strength::default, strength),
+        );
         page.set_colour(match last.colour {
             LastColour::First => Colour::First,
             LastColour::Second => Colour::Second,
@@ -315,6 +331,38 @@ impl NewGame {
             sheet.lines().filter(|line| !line.trim().is_empty()).map(Into::into).collect();
         update(&self.sentences, &sentences);
     }
+}
+
+fn strength(known: &control::Strength) -> Strength {
+    let level = |tenths: u32| tenths as f32 / 10.0;
+    Strength {
+        level: level(known.level_tenths),
+        lowest: level(known.lowest_tenths),
+        highest: level(known.highest_tenths),
+        matches: known.matches as i32,
+        history: path(&known.history).into(),
+    }
+}
+
+/// Fewer points make no line.
+const SHORTEST_HISTORY: usize = 3;
+
+/// An SVG path through levels in tenths, in a square of 100 by 100 that they fill from side to side; at least two levels of height.
+fn path(history: &[u32]) -> String {
+    let (Some(lowest), Some(highest)) = (history.iter().min(), history.iter().max()) else {
+        return String::new();
+    };
+    if history.len() < SHORTEST_HISTORY {
+        return String::new();
+    }
+    let (middle, height) = (f64::from(lowest + highest) / 2.0, f64::from((highest - lowest).max(20)));
+    let mut path = String::new();
+    for (at, tenths) in history.iter().enumerate() {
+        let x = 100.0 * at as f64 / (history.len() - 1) as f64;
+        let y = 50.0 - 90.0 * (f64::from(*tenths) - middle) / height;
+        let _ = write!(path, "{} {x:.1} {y:.1} ", if at == 0 { 'M' } else { 'L' });
+    }
+    path
 }
 
 /// Requests the sheet of the remembered choice of this game.

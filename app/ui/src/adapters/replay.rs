@@ -213,7 +213,7 @@ impl Replay {
         let Some(seen) = &shown.seen else { return };
         let here = || Seat { who: Some(seat::Who::Here(true)), ..Default::default() };
         let level = cx.known.last(super::wire_game(shown.summary.setup.as_ref())).level;
-        let bot = || Seat { who: Some(seat::Who::BotLevel(level)), ..Default::default() };
+        let bot = || game::bot_of(level);
         // The player takes over the side to move.
         let second = seen.board.as_ref().is_some_and(|board| board.turn() == wire::Side::Second);
         let (first, second) = match (against_device, second) {

@@ -61,7 +61,7 @@ impl<'a> Table<'a> {
             reduced_motion: true,
             unhurried: false,
             confirm_moves: Confirm::Never,
-            games: GAMES.map(|game| (game.to_owned(), LastGame { level: 2, ..LastGame::default() })).into(),
+            games: GAMES.map(|game| (game.to_owned(), LastGame { level: 1.5, ..LastGame::default() })).into(),
             ..Preferences::default()
         });
         let scene = stage.scene(SIZES[0].0, SIZES[0].1, SIZES[0].2);
@@ -300,14 +300,14 @@ fn a_whole_match_against_level_1_is_played_by_keys_alone() {
     assert_eq!(table.page(), Page::NewGame);
     table.until("the options", || table.says("Standard"));
     table.stage.settle(&table.scene);
-    // Back, three opponents, weaker.
-    for _ in 0..5 {
+    // Back, three opponents, a level like one's own or chosen, weaker.
+    for _ in 0..7 {
         table.key(Key::Tab);
     }
     table.key(Key::Return);
     assert!(table.says("Level 1"));
-    // Stronger, three colours, the clock, three rules, a smaller and a larger board, two openings, the edge, puzzles, a first lesson, how it is played, start.
-    for _ in 0..17 {
+    // Stronger, the slider, three colours, the clock, three rules, a smaller and a larger board, two openings, the edge, puzzles, a first lesson, how it is played, start.
+    for _ in 0..18 {
         table.key(Key::Tab);
     }
     table.key(Key::Return);

@@ -425,7 +425,7 @@ pub(crate) fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
 }
 
 /// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
-pub(crate) const STORIES: [(&str, Tell); 79] = [
+pub(crate) const STORIES: [(&str, Tell); 81] = [
     ("home", |_, told| {
         friends_near(told);
         told.say(event::Body::Room(room(here(), bot(7), &[Side::First])));
@@ -822,6 +822,15 @@ pub(crate) const STORIES: [(&str, Tell); 79] = [
 
 /// A match that is over, as its page has it.
 pub(crate) fn ended(room: control::Room) -> control::Room {
+    ("new-game-like-me", |stage, told| {
+        told.app.new_game(Game::Go);
+        told.answer(stage);
+        told.app.window().global::<NewGameAdapter<'_>>().invoke_choose_adaptive(true);
+    }),
+    ("end-like-me", |stage, told| {
+        let achieved = Some(control::Achieved { adapted_tenths: 47, ..Default::default() });
+        open(stage, told, control::Room { achieved, ..won(here(), bot(4), &[Side::First]) });
+    }),
     control::Room { can_act: false, can_take_back: false, can_analyse: true, ..room }
 }
 

@@ -1,6 +1,7 @@
 //! `qiyou-engine`: engine protocols for other programs, rules tools for scripts, and the engine's benchmarks, training and
 //! tuning.
 
+mod adaptation;
 mod bench;
 mod book;
 mod endings;
@@ -52,7 +53,9 @@ enum Command {
     BenchRules(rules_bench::Arguments),
     /// Fit the evaluation to games that `levels --print` has written, and print its constants.
     Fit(fit::Arguments),
-    /// Counts the different beginnings of games of a player with itself.
+    /// Simulate how soon an opponent whose level follows a player is as strong as the player.
+    Adaptation(adaptation::Arguments),
+    /// Count the different beginnings of games of a player with itself.
     Variety(variety::Arguments),
     /// Games of the engine against itself with what it thought of every position, to learn from.
     SelfPlay(self_play::Arguments),

@@ -172,6 +172,7 @@ fn achieved(room: &Room) -> Achieved {
         best_before: told.best_before as i32,
         next_level: told.next_level as i32,
         review: told.review,
+        adapted: told.adapted_tenths as f32 / 10.0,
         columns: columns as i32,
         rows: rows as i32,
     }
@@ -331,13 +332,14 @@ fn seat_of(inner: &Known, room: &Room, board: &control::Board, of: wire::Side) -
     let clock = room.clocks.get(usize::from(of == wire::Side::Second));
     let said = inner.said_by(room, room.mine.contains(&(of as i32)));
     let (who, level) = match seat.and_then(|seat| seat.who.as_ref()) {
-        Some(seat::Who::BotLevel(level)) => (Opponent::Bot, *level as i32),
-        Some(seat::Who::Peer(_) | seat::Who::Guest(_)) => (Opponent::Peer, 0),
-        Some(seat::Who::Here(_)) | None => (Opponent::Here, 0),
+        Some(seat::Who::BotLevel(_)) => (Opponent::Bot, seat.map_or(0.0, game::level_of)),
+        Some(seat::Who::Peer(_) | seat::Who::Guest(_)) => (Opponent::Peer, 0.0),
+        Some(seat::Who::Here(_)) | None => (Opponent::Here, 0.0),
     };
     Seat {
         who,
         level,
+        adaptive: seat.is_some_and(|seat| seat.bot_adapts),
         name: seat.map(|seat| seat.name.as_str()).unwrap_or_default().into(),
         side: side(of),
         colour: side(if is_swapped(board) { other(of) } else { of }),
