@@ -136,8 +136,13 @@ fn piece_name(game: &Xiangqi, at: Point, language: Language) -> Option<&'static 
 
 /// A file as the side to move counts it.
 fn file_name(game: &Xiangqi, at: Point, language: Language) -> String {
+    file_of(game.turn(), at, language)
+}
+
+/// A file as this side counts it.
+fn file_of(side: Side, at: Point, language: Language) -> String {
     const FIGURES: [&str; 9] = ["一", "二", "三", "四", "五", "六", "七", "八", "九"];
-    let red = game.turn() == Side::First;
+    let red = side == Side::First;
     let number = if red { 8 - usize::from(at.column.min(8)) } else { usize::from(at.column.min(8)) };
     match language {
         Language::Chinese if red => FIGURES[number].to_owned(),
@@ -153,6 +158,17 @@ fn placed_name(game: &Xiangqi, at: Point, language: Language) -> Option<String> 
     Some(match language {
         Language::Chinese => format!("{}{file}路的{piece}", if own { "自己" } else { "对方" }),
         Language::English => format!("{} {piece} on file {file}", if own { "your" } else { "the enemy" }),
+    })
+}
+
+/// A piece with its side, and its file as its own side counts: 红方七路的马, Red's horse on file 7.
+pub(crate) fn piece_of_side(game: &Xiangqi, at: Point, language: Language) -> Option<String> {
+    let (side, _) = game.piece_at(at)?;
+    let (piece, file) = (piece_name(game, at, language)?, file_of(side, at, language));
+    let owner = <Xiangqi as Game>::names(language).side(side);
+    Some(match language {
+        Language::Chinese => format!("{owner}{file}路的{piece}"),
+        Language::English => format!("{owner}'s {piece} on file {file}"),
     })
 }
 

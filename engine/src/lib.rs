@@ -40,6 +40,7 @@ pub mod options;
 mod point;
 pub mod puzzles;
 pub mod rating;
+pub mod reasons;
 pub mod record;
 mod regression;
 mod rng;

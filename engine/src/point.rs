@@ -20,6 +20,21 @@ impl Point {
         Self { column, row }
     }
 
+    /// The points beside it on a board of this many columns and rows.
+    pub(crate) fn neighbours(self, size: u16) -> impl Iterator<Item = Self> {
+        let Self { column, row } = self;
+        let beside = [
+            (column.wrapping_sub(1), row),
+            (column + 1, row),
+            (column, row.wrapping_sub(1)),
+            (column, row + 1),
+        ];
+        beside
+            .into_iter()
+            .filter(move |&(column, row)| column < size && row < size)
+            .map(|(column, row)| Self::new(column, row))
+    }
+
     /// The image under one of the eight symmetries of a board of this size: bit 0 of `way` mirrors the columns, bit 1 the
     /// rows, and then bit 2, on square boards, transposes.
     pub(crate) const fn turned(self, way: u8, [columns, rows]: [u16; 2]) -> Self {

@@ -98,6 +98,24 @@ pub fn threats(game: &AnyGame) -> Vec<Threat> {
     found
 }
 
+/// The chain of stones through an occupied point, and its liberties.
+pub(crate) fn chain(go: &Go, from: Point) -> (Vec<Point>, Vec<Point>) {
+    let size = u16::from(go.setup().size);
+    let owner = go.at(from);
+    let (mut stones, mut liberties, mut next) = (vec![from], Vec::new(), 0);
+    while let Some(&stone) = stones.get(next) {
+        next += 1;
+        for at in stone.neighbours(size) {
+            match go.at(at) {
+                None if !liberties.contains(&at) => liberties.push(at),
+                side if side.is_some() && side == owner && !stones.contains(&at) => stones.push(at),
+                _ => {}
+            }
+        }
+    }
+    (stones, liberties)
+}
+
 fn ataris(go: &Go) -> Vec<Threat> {
     if go.is_agreeing() {
         return Vec::new();
@@ -107,27 +125,10 @@ fn ataris(go: &Go) -> Vec<Threat> {
     let mut found = Vec::new();
     for from in crate::game::points(size, size) {
         let Some(owner) = go.at(from).filter(|_| !seen.contains(&from)) else { continue };
-        let (mut chain, mut liberties, mut next) = (vec![from], Vec::new(), 0);
-        while let Some(&Point { column, row }) = chain.get(next) {
-            next += 1;
-            let beside = [
-                (column.wrapping_sub(1), row),
-                (column + 1, row),
-                (column, row.wrapping_sub(1)),
-                (column, row + 1),
-            ];
-            for (column, row) in beside.into_iter().filter(|&(column, row)| column < size && row < size) {
-                let at = Point::new(column, row);
-                match go.at(at) {
-                    None if !liberties.contains(&at) => liberties.push(at),
-                    Some(side) if side == owner && !chain.contains(&at) => chain.push(at),
-                    _ => {}
-                }
-            }
-        }
-        seen.extend(&chain);
+        let (stones, liberties) = chain(go, from);
+        seen.extend(&stones);
         if liberties.len() == 1 {
-            found.push(Threat { kind: ThreatKind::Atari, side: owner.other(), at: chain });
+            found.push(Threat { kind: ThreatKind::Atari, side: owner.other(), at: stones });
         }
     }
     found

@@ -63,6 +63,7 @@ pub fn event(event: &Event) -> Value {
             json!({
                 "room_id": analysis.room_id,
                 "permille": analysis.positions.iter().map(|one| one.permille).collect::<Vec<_>>(),
+                "why": analysis.positions.iter().map(|one| one.why.as_ref().map(|why| &why.en)).collect::<Vec<_>>(),
                 "total": analysis.total,
                 "ended": analysis.ended,
             }),
@@ -298,11 +299,11 @@ pub fn sheet(sheet: &GameSheet) -> Value {
             "least": option.numbers.then_some(option.least), "most": option.numbers.then_some(option.most),
         })).collect::<Vec<_>>(),
         "rules_en": sheet.rule_sheet_en, "rules_zh": sheet.rule_sheet_zh, "problem": sheet.problem,
-    })
         "strength": sheet.strength.as_ref().map(|strength| json!({
             "level_tenths": strength.level_tenths, "lowest_tenths": strength.lowest_tenths,
             "highest_tenths": strength.highest_tenths, "matches": strength.matches, "history": strength.history,
         })),
+    })
 }
 
 /// A kept match.

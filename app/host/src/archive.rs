@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use engine::files::{self, Format, GameFile};
 use engine::heading::{Cause, Ended, Heading};
+use engine::reasons::{self, Mistake};
 use engine::record::Record;
 use engine::xiangqi::Notation;
 use engine::{AnyGame, GameKind, Level, Limits, Report, Score, Side};
@@ -488,14 +489,14 @@ fn judge_all(
     let mut bot = maker(game.kind(), Level::MAX, seed);
     let mut next = actions.iter();
     let mut moves = 0;
-    loop {
     // The position before the last action, with what was found there.
     let mut before: Option<(AnyGame, engine::Action, Report, i32)> = None;
+    loop {
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        let judgement = if let Some(outcome) = game.outcome() {
         let mut found = None;
+        let judgement = if let Some(outcome) = game.outcome() {
             let permille = match outcome.winner {
                 Some(Side::First) => 1_000,
                 Some(Side::Second) => -1_000,
@@ -510,15 +511,41 @@ fn judge_all(
             if stop.load(Ordering::Relaxed) {
                 return;
             }
-            control::Judgement { moves, ..judgement(&game, report.as_ref()) }
+            let mut judged = control::Judgement { moves, ..judgement(&game, report.as_ref()) };
+            judged.why = before
+                .as_ref()
+                .zip(report.as_ref())
+                .filter(|((was, _, _, permille), _)| fell(was.turn(), *permille, judged.permille))
+                .and_then(|((was, played, better, _), reply)| {
+                    reasons::reason(&Mistake { before: was, played: *played, better, reply })
+                })
+                .map(|reason| {
+                    let [zh, en] = reason.words;
+                    control::Words { zh, en }
+                });
+            found = report.map(|report| (report, judged.permille));
+            judged
         };
         tell(Some(judgement));
         let Some(action) = next.next() else { return };
+        before = found.map(|(report, permille)| (game.clone(), *action, report, permille));
         moves += u32::from(action.is_move());
         if game.act(*action).is_err() {
             return;
         }
     }
+}
+
+/// Loss by a move that is a mistake: a tenth of the winning chance, of 2,000 between a sure win and a sure loss.
+const MISTAKE: i32 = 200;
+
+/// Whether a move cost its side much. Both values are the first side's.
+const fn fell(mover: Side, before: i32, after: i32) -> bool {
+    let lost = match mover {
+        Side::First => before - after,
+        Side::Second => after - before,
+    };
+    lost >= MISTAKE
 }
 
 fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
@@ -528,7 +555,6 @@ fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
     control::Judgement {
         permille: if game.turn() == Side::First { permille } else { -permille },
         best: best.map_or_else(String::new, |best| game.notation(best)),
-        before = found.map(|(report, permille)| (game.clone(), *action, report, permille));
         best_spoken: best.and_then(|best| show::spoken(game, best)),
         best_action: best.map(wire::action),
         turn: show::side(game.turn()).into(),

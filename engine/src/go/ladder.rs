@@ -130,6 +130,53 @@ mod tests {
     }
 
     #[test]
+    fn the_rules_read_the_same_ladders_as_the_playouts_board() {
+        use crate::go::Go;
+        use crate::reasons;
+        use crate::threats::chain;
+        use crate::{Action, Game as _, Rng, Side};
+
+        let mut rng = Rng::new(5);
+        let mut read = 0;
+        for _ in 0..60 {
+            let setup = crate::go::GoSetup { size: 9, ..Default::default() };
+            let mut go = Go::new(&setup).expect("a board");
+            for _ in 0..70 {
+                let mut moves = Vec::new();
+                go.legal_moves(&mut moves);
+                let places: Vec<_> =
+                    moves.into_iter().filter(|&mv| matches!(Go::action(mv), Action::Place(_))).collect();
+                let Some(&mv) = places.get(rng.below(places.len().max(1) as u32) as usize) else { break };
+                go.play(mv);
+                let mut stones = Stones::<128, 2>::new(9);
+                for at in crate::game::points(9, 9) {
+                    if let Some(side) = go.at(at) {
+                        let colour = if side == Side::First { BLACK } else { WHITE };
+                        stones.put(stones.geometry.at(at), colour);
+                    }
+                }
+                // The playouts' board was set up without a ko.
+                if go.position().split(' ').nth(2) != Some("-") {
+                    continue;
+                }
+                for at in crate::game::points(9, 9).filter(|&at| go.at(at) == Some(go.turn())) {
+                    if chain(&go, at).1.len() == 1 {
+                        read += 1;
+                        let by_rules = reasons::escapes(&go, at, &mut 0);
+                        assert_eq!(
+                            by_rules,
+                            escapes(&stones, stones.geometry.at(at)),
+                            "{at} in {}",
+                            go.position()
+                        );
+                    }
+                }
+            }
+        }
+        assert!(read > 500, "{read} chains in atari");
+    }
+
+    #[test]
     fn taking_a_chaser_breaks_a_ladder() {
         let (stones, chain) = ladder(&[(1, 3, WHITE), (2, 2, WHITE)]);
         assert!(is_safe(&stones, chain));

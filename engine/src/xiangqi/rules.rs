@@ -98,6 +98,30 @@ impl Xiangqi {
         self.board.at(to_square(at)?)
     }
 
+    /// By how much the side to move gains by the captures on the destination of a step, where a chariot is worth 900 (see
+    /// `exchange.rs`); negative for a loss. Ignores pins.
+    pub(crate) fn exchange_gains(&self, action: Action) -> i32 {
+        // All worths are multiples of the step; no more than a chariot is lost.
+        const STEP: i32 = 50;
+        const WORST: i32 = 900 / STEP;
+        let Ok(mv) = self.legal_move(action) else { return 0 };
+        let most = self.board().worth_at(mv.to) / STEP;
+        let least = |gain: &i32| self.board().exchange_holds(mv, gain * STEP);
+        (-WORST..=most).rev().find(least).unwrap_or(-WORST) * STEP
+    }
+
+    /// The pieces, but for the general, that the piece on a point would capture with at least this gain if its side were to move.
+    pub(crate) fn attacks_with_gain(&self, from: Point, least: i32) -> Vec<Point> {
+        let Some(from) = to_square(from) else { return Vec::new() };
+        let Some((side, kind)) = self.board().at(from) else { return Vec::new() };
+        let targets = self.board().reach(from, side, kind) & self.board().side(side.other());
+        squares(targets)
+            .filter(|&to| !matches!(self.board().at(to), Some((_, Kind::General))))
+            .filter(|&to| self.board().exchange_holds(XiangqiMove { from, to }, least))
+            .map(to_point)
+            .collect()
+    }
+
     /// Pieces that give check to the side to move.
     pub(crate) fn checkers(&self) -> Vec<Point> {
         squares(self.board.checkers(self.board.turn())).map(to_point).collect()

@@ -357,6 +357,7 @@ impl Replay {
             after: point.after,
             across: across(point.ply),
             down: down(judged[point.ply].permille),
+            why: new_game::said(judged[point.ply].why.as_ref(), chinese).into(),
         };
         update(&self.turning_points, &found.iter().map(row).collect::<Vec<_>>());
         page.set_turns_before(shown.turn(false).is_some());

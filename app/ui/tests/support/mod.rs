@@ -413,6 +413,10 @@ pub(crate) fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
                 best_spoken: spoken.first().cloned(),
                 best_action: Some(board::Action { kind: Some(board::action::Kind::Step(step)) }),
                 turn: if ply % 2 == 0_u32 { Side::First } else { Side::Second }.into(),
+                why: (ply == 9).then(|| control::Words {
+                    zh: "红方八路的炮没有根，会白白被吃掉。".into(),
+                    en: "Red's cannon on file 8 is not guarded and falls.".into(),
+                }),
             })
             .collect();
         told.say(event::Body::Judgements(control::Judgements {
@@ -818,10 +822,6 @@ pub(crate) const STORIES: [(&str, Tell); 81] = [
         room.achieved = Some(control::Achieved { first_win: true, fewest: true, ..Default::default() });
         open(stage, told, ended(room));
     }),
-];
-
-/// A match that is over, as its page has it.
-pub(crate) fn ended(room: control::Room) -> control::Room {
     ("new-game-like-me", |stage, told| {
         told.app.new_game(Game::Go);
         told.answer(stage);
@@ -831,6 +831,10 @@ pub(crate) fn ended(room: control::Room) -> control::Room {
         let achieved = Some(control::Achieved { adapted_tenths: 47, ..Default::default() });
         open(stage, told, control::Room { achieved, ..won(here(), bot(4), &[Side::First]) });
     }),
+];
+
+/// A match that is over, as its page has it.
+pub(crate) fn ended(room: control::Room) -> control::Room {
     control::Room { can_act: false, can_take_back: false, can_analyse: true, ..room }
 }
 

@@ -15,6 +15,7 @@ mod gtp;
 mod levels;
 mod lights;
 mod matches;
+mod mistakes;
 mod positions;
 mod puzzles;
 mod rules_bench;
@@ -74,6 +75,8 @@ enum Command {
     Book(book::Arguments),
     /// Play a match between two levels, with paired openings and both colours.
     Levels(levels::Arguments),
+    /// Count the mistakes of games of a player with itself for which a reason is known.
+    Mistakes(mistakes::Arguments),
     /// Tune search parameters by self-play.
     #[command(subcommand)]
     Tune(tune::Command),
@@ -111,6 +114,14 @@ fn main() -> ExitCode {
         Command::Levels(arguments) => levels::run(&arguments),
         Command::Variety(arguments) => {
             variety::run(&arguments);
+            ExitCode::SUCCESS
+        }
+        Command::Adaptation(arguments) => {
+            adaptation::run(&arguments);
+            ExitCode::SUCCESS
+        }
+        Command::Mistakes(arguments) => {
+            mistakes::run(&arguments);
             ExitCode::SUCCESS
         }
         Command::Tune(command) => tune::run(&command),

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use engine::{Action, AnyGame, Bot, GameKind, Point, Rng, Score, Setup, Side, Tier, bot};
+use engine::{Action, AnyGame, Bot, GameKind, Limits, Point, Report, Rng, Score, Setup, Side, Tier, bot};
 
 use crate::timer::{Ask, choose};
 
@@ -51,6 +51,13 @@ pub(crate) fn ask(
     let limits = Ask { time, nodes, depth: None, stop: &stop };
     let found = choose(bot, game, &limits, Instant::now(), &mut |_| {}).expect("the game goes on");
     (found.line[0], found.score)
+}
+
+/// The judgement of a position, if the game goes on.
+pub(crate) fn judge(bot: &mut dyn Bot, game: &AnyGame, nodes: u64) -> Option<Report> {
+    let stop = AtomicBool::new(false);
+    let elapsed = || Duration::ZERO;
+    bot.judge(game, &Limits { time: None, nodes: Some(nodes), depth: None, stop: &stop, elapsed: &elapsed })
 }
 
 pub(crate) fn replay(setup: &Setup, actions: &[Action]) -> AnyGame {

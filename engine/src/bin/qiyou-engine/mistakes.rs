@@ -1,0 +1,89 @@
+//! For how many mistakes of games a reason is known.
+
+use std::collections::BTreeMap;
+
+use engine::reasons::{Mistake, Motif, reason};
+use engine::{AnyGame, GameKind, Report, Rng, Score, Setup, Side, Tier, bot};
+
+use crate::levels::{Player, kind};
+use crate::matches::{ask, judge, replay};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Which game: its word, such as `xiangqi`.
+    #[arg(long, default_value = "gomoku", value_parser = kind)]
+    game: GameKind,
+    /// Who plays both sides, as for `levels`.
+    #[arg(long, default_value = "4")]
+    player: Player,
+    /// Games in all.
+    #[arg(long, default_value_t = 20)]
+    games: u32,
+    /// Positions that the judge looks at for each position of a game.
+    #[arg(long, default_value_t = 20_000)]
+    nodes: u64,
+    /// Go: points on a side.
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u8).range(2..=25))]
+    size: u8,
+    /// Print each mistake with its reason.
+    #[arg(long)]
+    print: bool,
+}
+
+/// Loss of winning chance that makes a mistake.
+const LOSS: f64 = 0.1;
+
+pub(crate) fn run(arguments: &Arguments) {
+    let setup = match arguments.game.default_setup() {
+        Setup::Go(setup) => Setup::Go(engine::go::GoSetup { size: arguments.size, ..setup }),
+        other => other,
+    };
+    let mut rng = Rng::new(1);
+    let mut motifs: BTreeMap<Motif, u32> = BTreeMap::new();
+    let (mut mistakes, mut explained) = (0, 0);
+    for _ in 0..arguments.games {
+        let seeds = Side::BOTH.map(|_| rng.next_u64());
+        let mut players = seeds.map(|seed| arguments.player.bot(arguments.game, seed));
+        let mut judging = bot(arguments.game, Tier::MAX, 1);
+        let mut game = replay(&setup, &[]);
+        let mut last: Option<(AnyGame, engine::Action, Report)> = None;
+        while game.outcome().is_none() && game.ply() < 400 {
+            let report = judge(judging.as_mut(), &game, arguments.nodes);
+            if let (Some((before, played, better)), Some(reply)) = (&last, &report)
+                && before.turn() != game.turn()
+                && chance(better.score) - (1.0 - chance(reply.score)) >= LOSS
+            {
+                mistakes += 1;
+                let found = reason(&Mistake { before, played: *played, better, reply });
+                if let Some(reason) = &found {
+                    explained += 1;
+                    *motifs.entry(reason.motif).or_default() += 1;
+                }
+                if arguments.print {
+                    println!("{} | {} | {found:?}", before.position(), before.notation(*played));
+                }
+            }
+            let action = ask(players[game.turn().index()].as_mut(), &game, None, Some(arguments.nodes)).0;
+            last = report.map(|report| (game.clone(), action, report));
+            game.act(action).expect("a bot's choice is legal");
+        }
+    }
+    println!(
+        "{}: {mistakes} mistakes in {} games, reasons for {explained}",
+        arguments.game.word(),
+        arguments.games
+    );
+    for (motif, count) in motifs {
+        println!("{count:5} {motif:?}");
+    }
+}
+
+/// Winning chance of the side to move. A lead counts by a logistic curve, as in the app.
+fn chance(score: Score) -> f64 {
+    match score {
+        Score::WinIn(_) => 1.0,
+        Score::LossIn(_) => 0.0,
+        Score::Chance { permille, .. } => f64::from(permille) / 1000.0,
+        Score::Points(points) => 1.0 / (1.0 + (-f64::from(points) / 400.0).exp()),
+    }
+}

@@ -1,0 +1,572 @@
+//! Why a move was a mistake, in words.
+//!
+//! A reason is found on the board: a detector of one motif replays the line that the search found and checks every fact that it tells by
+//! the rules. Where no detector is sure there is no reason; the better line speaks for itself.
+
+use crate::explain::piece_of_side;
+use crate::go::Go;
+use crate::threats::{ThreatKind, chain, threats};
+use crate::xiangqi::Xiangqi;
+use crate::{Action, AnyGame, Game as _, Language, Point, Report, Score, Side};
+
+/// What a reason is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Motif {
+    /// A win with the next move was passed by: five, mate.
+    MissedWin,
+    /// A forced win was passed by: fours one after another, mate in several moves.
+    MissedForcedWin,
+    /// The other side wins with its next move.
+    LosesAtOnce,
+    /// The other side wins by force: fours one after another, mate in several moves.
+    LosesByForce,
+    /// Gomoku: the other side gets an open four or two fours.
+    OpenFour,
+    /// Gomoku: the other side gets a four and a three, or two threes.
+    DoubleThreat,
+    /// Gomoku: two threats at once could have been made.
+    MissedDoubleThreat,
+    /// Xiangqi: a piece can be captured, and nothing recaptures.
+    Hanging,
+    /// Xiangqi: a piece can be captured, and recapturing does not make up for it.
+    Exchange,
+    /// Xiangqi: one piece attacks two, one of which falls.
+    Fork,
+    /// Xiangqi: a piece moves out of the line of another one, which gives check, and something falls.
+    DiscoveredCheck,
+    /// Xiangqi: a check wins a piece.
+    CheckWins,
+    /// Xiangqi: a piece could have been captured for nothing or for less.
+    MissedCapture,
+    /// Go: stones with one liberty are captured.
+    Atari,
+    /// Go: stones that could have been captured were not.
+    MissedAtari,
+    /// Go: what captured is itself captured, with more.
+    Snapback,
+    /// Go: a chain cannot get out of a ladder.
+    Ladder,
+    /// Go: another point was worth more.
+    Points,
+    /// Liuzhou chess: the other side makes a formation.
+    Formation,
+    /// Liuzhou chess: the other side makes two formations or more at once.
+    DoubleFormation,
+    /// Liuzhou chess: a formation could have been made.
+    MissedFormation,
+}
+
+/// Why a move was a mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// What it is about.
+    pub motif: Motif,
+    /// The points that it is about, to be marked.
+    pub at: Vec<Point>,
+    /// A sentence, Chinese and English.
+    pub words: [String; 2],
+}
+
+/// A move that was worse than another one.
+#[derive(Clone, Copy)]
+pub struct Mistake<'a> {
+    /// The position before it.
+    pub before: &'a AnyGame,
+    /// What was played.
+    pub played: Action,
+    /// What the search found in the position before.
+    pub better: &'a Report,
+    /// What it found in the position after, from the point of view of the side to move there.
+    pub reply: &'a Report,
+}
+
+/// The reason that weighs most; `None` if no detector is sure. The game is expected to go on after the move.
+pub fn reason(mistake: &Mistake<'_>) -> Option<Reason> {
+    let found = Found::new(mistake)?;
+    found
+        .missed_win()
+        .or_else(|| found.loses())
+        .or_else(|| found.executed())
+        .or_else(|| found.missed())
+        .or_else(|| match (mistake.before, &found.after) {
+            (AnyGame::Xiangqi(before), AnyGame::Xiangqi(after)) => found.xiangqi(before, after),
+            (AnyGame::Go(before), AnyGame::Go(after)) => found.go(before, after),
+            _ => None,
+        })
+}
+
+/// A mistake with the positions around it.
+struct Found<'a> {
+    mistake: &'a Mistake<'a>,
+    mover: Side,
+    /// After the move; the other side is to move.
+    after: AnyGame,
+    /// The reply that the search found.
+    reply: Action,
+    /// After the reply.
+    replied: AnyGame,
+}
+
+impl<'a> Found<'a> {
+    fn new(mistake: &'a Mistake<'a>) -> Option<Self> {
+        let mover = mistake.before.turn();
+        let mut after = mistake.before.clone();
+        after.act(mistake.played).ok()?;
+        // A turn that goes on, as for captures that are due, is judged when it is over.
+        if after.outcome().is_some() || after.turn() == mover {
+            return None;
+        }
+        let reply = *mistake.reply.line.first()?;
+        let mut replied = after.clone();
+        replied.act(reply).ok()?;
+        Some(Self { mistake, mover, after, reply, replied })
+    }
+
+    fn better(&self) -> Option<Action> {
+        self.mistake.better.line.first().copied().filter(|better| *better != self.mistake.played)
+    }
+
+    fn side(&self, side: Side, language: Language) -> &'static str {
+        let game = self.mistake.before;
+        game.kind().names(language).side(game.color(side))
+    }
+
+    fn say(&self, motif: Motif, at: Vec<Point>, say: impl Fn(Language) -> String) -> Reason {
+        Reason { motif, at, words: Language::ALL.map(say) }
+    }
+
+    /// A move as players of the game say it, in a position where it is legal.
+    fn spoken(game: &AnyGame, action: Action, language: Language) -> String {
+        let index = usize::from(language == Language::English);
+        game.spoken(action).map_or_else(|| game.notation(action), |words| words[index].clone())
+    }
+
+    /// A win at hand, or by force, that was passed by.
+    fn missed_win(&self) -> Option<Reason> {
+        let (better, before) = (self.better()?, self.mistake.before);
+        let Score::WinIn(_) = self.mistake.better.score else { return None };
+        let win = forced_win(before, &self.mistake.better.line)?;
+        let at = point(better).into_iter().collect();
+        Some(self.say(
+            if win.moves == 1 { Motif::MissedWin } else { Motif::MissedForcedWin },
+            at,
+            |language| {
+                let (side, by) = (self.side(self.mover, language), Self::spoken(before, better, language));
+                match (language, win.moves) {
+                    (Language::Chinese, 1) => format!("{side}走{by}就赢了。"),
+                    (Language::Chinese, moves) if win.by_fours => {
+                        format!("{side}从{by}起连续冲四，{moves} 步可胜。")
+                    }
+                    (Language::Chinese, moves) => format!("{side}从{by}起，{moves} 步必胜。"),
+                    (Language::English, 1) => format!("{side} could win at once with {by}."),
+                    (Language::English, moves) if win.by_fours => {
+                        format!("{side} could win by fours in {moves} moves, beginning with {by}.")
+                    }
+                    (Language::English, moves) => {
+                        format!("{side} could win in {moves} moves, beginning with {by}.")
+                    }
+                }
+            },
+        ))
+    }
+
+    /// The other side wins at once, or by force.
+    fn loses(&self) -> Option<Reason> {
+        let Score::WinIn(_) = self.mistake.reply.score else { return None };
+        let win = forced_win(&self.after, &self.mistake.reply.line)?;
+        let at = point(self.reply).into_iter().collect();
+        Some(self.say(
+            if win.moves == 1 { Motif::LosesAtOnce } else { Motif::LosesByForce },
+            at,
+            |language| {
+                let side = self.side(self.mover.other(), language);
+                let by = Self::spoken(&self.after, self.reply, language);
+                match (language, win.moves) {
+                    (Language::Chinese, 1) => format!("{side}走{by}就赢了，这里必须先防。"),
+                    (Language::Chinese, moves) if win.by_fours => {
+                        format!("{side}从{by}起连续冲四，{moves} 步取胜。")
+                    }
+                    (Language::Chinese, moves) => format!("{side}从{by}起，{moves} 步取胜。"),
+                    (Language::English, 1) => {
+                        format!("{side} wins at once with {by}: that had to be stopped.")
+                    }
+                    (Language::English, moves) if win.by_fours => {
+                        format!("{side} wins by fours in {moves} moves, beginning with {by}.")
+                    }
+                    (Language::English, moves) => {
+                        format!("{side} wins in {moves} moves, beginning with {by}.")
+                    }
+                }
+            },
+        ))
+    }
+
+    /// The threat that the reply executes.
+    fn executed(&self) -> Option<Reason> {
+        let to = point(self.reply)?;
+        let other = self.mover.other();
+        let kind = kind_at(&self.after, other, to)?;
+        let motif = match kind {
+            ThreatKind::OpenFour => Motif::OpenFour,
+            ThreatKind::Fork => Motif::DoubleThreat,
+            ThreatKind::CaptureDue if self.formations() > 1 => Motif::DoubleFormation,
+            ThreatKind::CaptureDue if self.formations() == 1 => Motif::Formation,
+            _ => return None,
+        };
+        // What was there before could have been prevented.
+        let stood = kind_at(self.mistake.before, other, to) == Some(kind);
+        Some(self.say(motif, vec![to], |language| {
+            let (side, at) = (self.side(other, language), self.mistake.before.kind().point_name(to));
+            let made = match (language, motif) {
+                (Language::Chinese, Motif::OpenFour) => "成活四或双四",
+                (Language::Chinese, Motif::DoubleThreat) => "成四三或双三",
+                (Language::Chinese, Motif::DoubleFormation) => "一次成两个阵",
+                (Language::Chinese, _) => "成阵吃子",
+                (Language::English, Motif::OpenFour) => "an open four or two fours",
+                (Language::English, Motif::DoubleThreat) => "two threats at once",
+                (Language::English, Motif::DoubleFormation) => "two formations at once",
+                (Language::English, _) => "a formation",
+            };
+            match (language, stood) {
+                (Language::Chinese, true) => format!("没有防住：{side}在{at}{made}。"),
+                (Language::Chinese, false) => format!("这步以后，{side}在{at}{made}。"),
+                (Language::English, true) => format!("It was not stopped: {side} makes {made} at {at}."),
+                (Language::English, false) => format!("After this {side} makes {made} at {at}."),
+            }
+        }))
+    }
+
+    /// Formations of Liuzhou chess that the reply made.
+    fn formations(&self) -> usize {
+        if let AnyGame::Liuzhou(game) = &self.replied { game.made().count() } else { 0 }
+    }
+
+    /// A threat of one's own that was passed by.
+    fn missed(&self) -> Option<Reason> {
+        let to = point(self.better()?)?;
+        let motif = match kind_at(self.mistake.before, self.mover, to)? {
+            ThreatKind::OpenFour | ThreatKind::Fork => Motif::MissedDoubleThreat,
+            ThreatKind::CaptureDue => Motif::MissedFormation,
+            _ => return None,
+        };
+        // What was played may do the same elsewhere.
+        if point(self.mistake.played).and_then(|at| kind_at(self.mistake.before, self.mover, at)).is_some() {
+            return None;
+        }
+        Some(self.say(motif, vec![to], |language| {
+            let (side, at) = (self.side(self.mover, language), self.mistake.before.kind().point_name(to));
+            match (language, motif) {
+                (Language::Chinese, Motif::MissedFormation) => format!("{side}在{at}可以成阵吃子。"),
+                (Language::Chinese, _) => format!("{side}在{at}可以一次成两个杀。"),
+                (Language::English, Motif::MissedFormation) => {
+                    format!("{side} could make a formation at {at}.")
+                }
+                (Language::English, _) => format!("{side} could make two threats at once at {at}."),
+            }
+        }))
+    }
+}
+
+/// A win that a line plays out.
+struct ForcedWin {
+    /// Moves of the winner.
+    moves: u32,
+    /// Gomoku: each of them but the last makes a four.
+    by_fours: bool,
+}
+
+/// `None` if the line does not end with a win of the side to move.
+fn forced_win(game: &AnyGame, line: &[Action]) -> Option<ForcedWin> {
+    let winner = game.turn();
+    let mut game = game.clone();
+    let (mut moves, mut by_fours) = (0, matches!(game, AnyGame::Gomoku(_)));
+    for action in line {
+        let own = game.turn() == winner;
+        moves += u32::from(own);
+        game.act(*action).ok()?;
+        if let Some(outcome) = game.outcome() {
+            return (outcome.winner == Some(winner)).then_some(ForcedWin { moves, by_fours });
+        }
+        let makes_a_four =
+            || threats(&game).iter().any(|threat| threat.kind == ThreatKind::Five && threat.side == winner);
+        by_fours = by_fours && (!own || makes_a_four());
+    }
+    None
+}
+
+/// The gravest threat of a side at this point.
+fn kind_at(game: &AnyGame, side: Side, at: Point) -> Option<ThreatKind> {
+    threats(game)
+        .into_iter()
+        .find(|threat| threat.side == side && threat.at.contains(&at))
+        .map(|threat| threat.kind)
+}
+
+/// Where an action goes.
+fn point(action: Action) -> Option<Point> {
+    match action {
+        Action::Place(at) | Action::Capture(at) => Some(at),
+        Action::Step { to, .. } => Some(to),
+        _ => None,
+    }
+}
+
+/// What counts as material in xiangqi's exchanges: a soldier, in hundredths.
+const SOLDIER: i32 = 150;
+
+impl Found<'_> {
+    fn xiangqi(&self, before: &Xiangqi, after: &Xiangqi) -> Option<Reason> {
+        self.falls(after).or_else(|| self.falls_after_check(after)).or_else(|| self.missed_capture(before))
+    }
+
+    /// Whose piece, which and on which file, as its side counts files: Red's horse on file 3.
+    fn piece(game: &Xiangqi, at: Point, language: Language) -> String {
+        piece_of_side(game, at, language).unwrap_or_default()
+    }
+
+    /// The reply captures with gain.
+    fn falls(&self, after: &Xiangqi) -> Option<Reason> {
+        let Action::Step { to, .. } = self.reply else { return None };
+        if after.exchange_gains(self.reply) < SOLDIER {
+            return None;
+        }
+        let recaptured = self.replied.legal_actions().iter().any(|action| point(*action) == Some(to));
+        let motif = if recaptured { Motif::Exchange } else { Motif::Hanging };
+        Some(self.say(motif, vec![to], |language| {
+            let piece = Self::piece(after, to, language);
+            match (language, recaptured) {
+                (Language::Chinese, false) => format!("{piece}没有根，会白白被吃掉。"),
+                (Language::Chinese, true) => format!("{piece}会被吃掉，换不回来。"),
+                (Language::English, false) => format!("{piece} is not guarded and falls."),
+                (Language::English, true) => {
+                    format!("{piece} falls, and what recaptures does not make up for it.")
+                }
+            }
+        }))
+    }
+
+    /// The reply gives check or attacks, and the next move of that side captures with gain.
+    fn falls_after_check(&self, after: &Xiangqi) -> Option<Reason> {
+        let (Action::Step { to, .. }, AnyGame::Xiangqi(replied)) = (self.reply, &self.replied) else {
+            return None;
+        };
+        let [_, answer, next, ..] = *self.mistake.reply.line.as_slice() else { return None };
+        let mut answered = replied.clone();
+        answered.play(answered.legal_move(answer).ok()?);
+        let Action::Step { from, to: falls } = next else { return None };
+        if answered.exchange_gains(next) < SOLDIER || replied.piece_at(falls) != answered.piece_at(falls) {
+            // Nothing falls, or what was played in between.
+            return None;
+        }
+        let checkers = replied.checkers();
+        let forks = from == to
+            && replied.attacks_with_gain(to, SOLDIER).len() + usize::from(checkers.contains(&to)) > 1;
+        let motif = if forks {
+            Motif::Fork
+        } else if checkers.iter().any(|by| *by != to) {
+            Motif::DiscoveredCheck
+        } else if !checkers.is_empty() {
+            Motif::CheckWins
+        } else {
+            return None;
+        };
+        Some(self.say(motif, vec![to, falls], |language| {
+            let side = self.side(self.mover.other(), language);
+            let (by, piece) =
+                (Self::spoken(&self.after, self.reply, language), Self::piece(replied, falls, language));
+            match (language, motif) {
+                (Language::Chinese, Motif::Fork) => format!("{side}走{by}一子捉双，{piece}保不住。"),
+                (Language::Chinese, Motif::DiscoveredCheck) => format!("{side}走{by}抽将，{piece}保不住。"),
+                (Language::Chinese, _) => format!("{side}走{by}将军，接着吃掉{piece}。"),
+                (Language::English, Motif::Fork) => format!("{side} forks with {by}: {piece} falls."),
+                (Language::English, Motif::DiscoveredCheck) => {
+                    format!("{side} plays {by} with a discovered check: {piece} falls.")
+                }
+                (Language::English, _) => format!("{side} checks with {by}, then {piece} falls."),
+            }
+        }))
+        .filter(|_| after.exchange_gains(self.reply) >= 0)
+    }
+
+    /// The better move captures with gain.
+    fn missed_capture(&self, before: &Xiangqi) -> Option<Reason> {
+        let better = self.better()?;
+        let to = point(better)?;
+        if before.exchange_gains(better) < SOLDIER {
+            return None;
+        }
+        Some(self.say(Motif::MissedCapture, vec![to], |language| {
+            let piece = Self::piece(before, to, language);
+            let by = Self::spoken(self.mistake.before, better, language);
+            match language {
+                Language::Chinese => format!("可以走{by}，吃掉{piece}。"),
+                Language::English => format!("{by} would have taken {piece}."),
+            }
+        }))
+    }
+}
+
+/// Fewer points, in hundredths, are nothing to speak of.
+const LEAST_POINTS: i32 = 200;
+
+impl Found<'_> {
+    fn go(&self, before: &Go, after: &Go) -> Option<Reason> {
+        self.captured(before, after)
+            .or_else(|| self.ladder(after))
+            .or_else(|| self.missed_atari(before))
+            .or_else(|| self.points())
+    }
+
+    /// The reply captures.
+    fn captured(&self, before: &Go, after: &Go) -> Option<Reason> {
+        let (to, AnyGame::Go(replied)) = (point(self.reply)?, &self.replied) else { return None };
+        let other = self.mover.other();
+        let lost = replied.prisoners(other) - after.prisoners(other);
+        let taken = after.prisoners(self.mover) - before.prisoners(self.mover);
+        if lost == 0 {
+            return None;
+        }
+        let own = point(self.mistake.played)?;
+        let back = replied.at(own).is_none();
+        if taken > 0 && back && lost > taken {
+            return Some(self.say(Motif::Snapback, vec![to], |language| match language {
+                Language::Chinese => format!("吃了 {taken} 子，却被倒扑，反被吃掉 {lost} 子。"),
+                Language::English => format!("This takes {taken}, and a snapback takes {lost} back."),
+            }));
+        }
+        if taken > 0 {
+            return None;
+        }
+        let gone: Vec<Point> = chains_gone(after, replied, self.mover);
+        let name = self.mistake.before.kind().point_name(*gone.first()?);
+        Some(self.say(Motif::Atari, gone, |language| match (language, back) {
+            (Language::Chinese, true) => format!("这手棋只有一口气，立刻被提，共 {lost} 子。"),
+            (Language::Chinese, false) => format!("{name}一带 {lost} 子只有一口气，被提掉。"),
+            (Language::English, true) => {
+                format!("What was played has one liberty left: {lost} captured at once.")
+            }
+            (Language::English, false) => {
+                format!("The stones at {name} have one liberty left: {lost} captured.")
+            }
+        }))
+    }
+
+    /// The reply puts a chain in atari that cannot get out any more.
+    fn ladder(&self, after: &Go) -> Option<Reason> {
+        const LEAST: usize = 2;
+        let (to, AnyGame::Go(replied)) = (point(self.reply)?, &self.replied) else { return None };
+        let beside = to.neighbours(u16::from(after.setup().size));
+        let hunted = {
+            let mut beside = beside;
+            beside.find(|&at| {
+                replied.at(at) == Some(self.mover) && {
+                    let (stones, liberties) = chain(replied, at);
+                    liberties.len() == 1 && stones.len() >= LEAST && !escapes(replied, at, &mut 0)
+                }
+            })?
+        };
+        let (stones, _) = chain(replied, hunted);
+        let name = self.mistake.before.kind().point_name(hunted);
+        Some(self.say(Motif::Ladder, stones, |language| match language {
+            Language::Chinese => format!("{name}一带的棋被征吃，逃不掉了。"),
+            Language::English => format!("The stones at {name} are caught in a ladder."),
+        }))
+    }
+
+    /// The better move captures.
+    fn missed_atari(&self, before: &Go) -> Option<Reason> {
+        let better = self.better()?;
+        let mut taken = before.clone();
+        taken.play(taken.legal_move(better).ok()?);
+        let count = taken.prisoners(self.mover) - before.prisoners(self.mover);
+        let gone = chains_gone(before, &taken, self.mover.other());
+        if count == 0 {
+            return None;
+        }
+        let at = self.mistake.before.kind().point_name(point(better)?);
+        Some(self.say(Motif::MissedAtari, gone, |language| match language {
+            Language::Chinese => format!("下在{at}可以提 {count} 子。"),
+            Language::English if count == 1 => format!("{at} would have captured a stone."),
+            Language::English => format!("{at} would have captured {count} stones."),
+        }))
+    }
+
+    /// The better move was worth more points.
+    fn points(&self) -> Option<Reason> {
+        let (Score::Chance { points: could, .. }, Score::Chance { points: theirs, .. }) =
+            (self.mistake.better.score, self.mistake.reply.score)
+        else {
+            return None;
+        };
+        let better = point(self.better()?)?;
+        let lost = could + theirs;
+        if lost < LEAST_POINTS {
+            return None;
+        }
+        let (lost, at) = ((lost + 50) / 100, self.mistake.before.kind().point_name(better));
+        Some(self.say(Motif::Points, vec![better], |language| match language {
+            Language::Chinese => format!("这手棋大约损失 {lost} 目，{at}更大。"),
+            Language::English => format!("This gives up about {lost} points: {at} was bigger."),
+        }))
+    }
+}
+
+/// Points of a side whose stones are on one board and not on the other.
+fn chains_gone(before: &Go, after: &Go, side: Side) -> Vec<Point> {
+    let size = u16::from(before.setup().size);
+    crate::game::points(size, size)
+        .filter(|&at| before.at(at) == Some(side) && after.at(at).is_none())
+        .collect()
+}
+
+/// Positions that are read in one ladder; across a large board it takes some eighty.
+const MOST_READ: u32 = 200;
+
+/// Whether a chain with one liberty gets out if its side is to move. In doubt it does.
+pub(crate) fn escapes(go: &Go, at: Point, read: &mut u32) -> bool {
+    let (stones, liberties) = chain(go, at);
+    let Some(side) = go.at(at) else { return false };
+    let size = u16::from(go.setup().size);
+    // Extending, or capturing one of those around.
+    let mut tries = liberties;
+    for stone in &stones {
+        for beside in stone.neighbours(size) {
+            if go.at(beside) == Some(side.other()) {
+                let (_, last) = chain(go, beside);
+                if let [only] = last.as_slice()
+                    && !tries.contains(only)
+                {
+                    tries.push(*only);
+                }
+            }
+        }
+    }
+    tries.into_iter().any(|to| {
+        *read += 1;
+        if *read > MOST_READ {
+            return true;
+        }
+        let Some(next) = placed(go, to) else { return false };
+        match chain(&next, at).1.len() {
+            0 | 1 => false,
+            2 => !is_caught(&next, at, read),
+            _ => true,
+        }
+    })
+}
+
+/// Whether a chain with two liberties is caught if the other side is to move.
+fn is_caught(go: &Go, at: Point, read: &mut u32) -> bool {
+    chain(go, at).1.into_iter().any(|to| {
+        *read += 1;
+        *read <= MOST_READ
+            && placed(go, to).is_some_and(|next| chain(&next, at).1.len() == 1 && !escapes(&next, at, read))
+    })
+}
+
+/// After a stone of the side to move; `None` if it is illegal there.
+fn placed(go: &Go, at: Point) -> Option<Go> {
+    let mut next = go.clone();
+    next.play(next.legal_move(Action::Place(at)).ok()?);
+    Some(next)
+}
