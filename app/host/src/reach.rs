@@ -283,6 +283,11 @@ impl Actor {
                     }
                 }
             }
+            RadioNews::Watched(WatchEvent::TurnedAway) => {
+                if let Some(kind) = self.radios.get(index).map(Radio::kind) {
+                    self.make_place(kind);
+                }
+            }
             RadioNews::Advertising(on) => {
                 if let Some(radio) = self.radios.get_mut(index) {
                     radio.advertising = on;
