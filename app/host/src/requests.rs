@@ -685,6 +685,10 @@ impl Actor {
         if room.record().setup.is_race() {
             return Err(Refusal::new(RefusalCode::RefusalIllegal, "a race is run without hints"));
         }
+        if room.seats.iter().any(|seat| matches!(seat, Seat::Peer(_) | Seat::Guest(_))) {
+            let why = "a match with another person is played without hints";
+            return Err(Refusal::new(RefusalCode::RefusalIllegal, why));
+        }
         if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
             return Err(Refusal::new(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));
         }
