@@ -74,6 +74,8 @@ pub(crate) enum Message {
     Radio(usize, RadioNews),
     /// The match that an import thread has read from a file.
     Imported(Responder, Result<Box<Imported>, Refusal>),
+    /// The thread of a backup has ended.
+    BackupEnded,
     /// From the analysis with this ticket: the evaluation of the next position, or `None` at the end.
     Judged(u64, Option<control::Judgement>),
     /// From the thread that computes the endgame table with this ticket.
@@ -343,6 +345,7 @@ impl Actor {
             Message::Bot(seat, ticket, news) => self.bot_said(seat, ticket, news),
             Message::Hint(responder, room, found) => self.hint_found(responder, room, found),
             Message::Imported(responder, read) => self.imported(responder, read),
+            Message::BackupEnded => self.work.ended(crate::work::Job::Backup),
             Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
             Message::Endings(ticket, news) => self.endings_said(ticket, news),
             Message::Link(id, news) => self.link_said(id, news),
