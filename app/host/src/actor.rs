@@ -39,6 +39,7 @@ use crate::links::{LinkId, LinkNews};
 use crate::names::Names;
 use crate::nearby::Neighbourhood;
 use crate::puzzles::PuzzleRoom;
+use crate::quiet::QuietHours;
 use crate::reach::{Radio, RadioNews};
 use crate::registry::People;
 use crate::responder::{Responder, done};
@@ -126,6 +127,8 @@ pub(crate) struct Actor {
     pub(crate) last_judging: u64,
     pub(crate) endings: Endings,
     pub(crate) wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    pub(crate) local_minute: Arc<dyn Fn(SystemTime) -> u16 + Send + Sync>,
+    pub(crate) quiet_hours: Option<QuietHours>,
     pub(crate) started: Instant,
     pub(crate) name: String,
     pub(crate) openness: Openness,
@@ -211,6 +214,7 @@ impl Actor {
             .unwrap_or(Visibility::Everyone);
         let wish = store.setting(WISH)?.and_then(|number| GameKind::from_number(number.parse().ok()?));
         let found_when_closed = store.setting(FOUND_WHEN_CLOSED)?.as_deref() == Some("yes");
+        let quiet_hours = store.setting(QUIET_HOURS)?.and_then(|text| QuietHours::read(&text));
         let language = store
             .setting(LANGUAGE)?
             .and_then(|text| Language::from_str_name(&text))
@@ -235,6 +239,8 @@ impl Actor {
             last_judging: 0,
             endings: Endings::default(),
             wall_clock: config.wall_clock,
+            local_minute: config.local_minute,
+            quiet_hours,
             started: Instant::now(),
             name,
             openness: Openness::new(visibility, found_when_closed, Instant::now()),
@@ -480,8 +486,9 @@ impl Actor {
 
     /// Sends an event to every attached client, and to the desktop, which may show a notification.
     pub(crate) fn tell(&mut self, body: event::Body) {
+        let quiet = rings(&body) && self.is_quiet();
         self.notify(&body);
-        self.clients.tell(body);
+        self.clients.tell(body, quiet);
     }
 
     pub(crate) fn notice(&mut self, notice: control::Notice) {
@@ -521,6 +528,11 @@ impl Actor {
             visibility: self.openness.visibility().into(),
             fingerprint: self.identity.fingerprint(),
             found_when_closed: self.openness.found_when_closed(),
+            quiet_hours: self.quiet_hours.map(|hours| {
+                let (from_minute, until_minute) = hours.minutes();
+                control::QuietHours { from_minute, until_minute }
+            }),
+            has_guests: self.guests.are_possible(),
         }
     }
 
@@ -766,7 +778,14 @@ pub(crate) const VISIBILITY: &str = "visibility";
 pub(crate) const WISH: &str = "wish";
 pub(crate) const LANGUAGE: &str = "language";
 pub(crate) const ADAPTER: &str = "adapter";
+pub(crate) const QUIET_HOURS: &str = "quiet_hours";
 pub(crate) const FOUND_WHEN_CLOSED: &str = "found_when_closed";
+
+/// Whether clients may make a sound for this event at any time of the day.
+fn rings(body: &event::Body) -> bool {
+    use event::Body;
+    matches!(body, Body::Invitation(_) | Body::Comparison(_) | Body::Gift(_) | Body::Said(_))
+}
 
 pub(crate) fn notice(kind: NoticeKind) -> control::Notice {
     control::Notice { kind: kind.into(), ..control::Notice::default() }

@@ -108,6 +108,7 @@ impl Actor {
                 self.same_person(old, new).map(|()| done())
             }
             Body::SetFoundWhenClosed(set) => self.set_found_when_closed(set.on),
+            Body::SetQuietHours(set) => self.set_quiet_hours(set.hours),
             Body::SetAdapter(set) => self.set_adapter(&set.adapter),
             Body::SetCarrier(set) => self.set_carrier(set.carrier(), set.on),
             Body::SetEndings(set) => self.set_endings(set.on),
