@@ -781,7 +781,7 @@ fn the_documentation_names_games_and_sides_as_players_read_them() {
     for example in examples["from_host"].as_array().expect("a list") {
         let Some(room) = example.get("room") else { continue };
         let word = room["game"].as_str().expect("a game");
-        let kind = engine::GameKind::from_word(word).expect("a game that there is");
+        let kind = engine::GameKind::from_word(&word.replace('_', "-")).expect("a game that there is");
         for (language, code) in [(engine::Language::Chinese, "zh"), (engine::Language::English, "en")] {
             let names = kind.names(language);
             for (field, name) in [("game", names.game), ("first", names.first), ("second", names.second)] {
