@@ -150,7 +150,6 @@ pub(crate) struct Actor {
     pub(crate) rings: Rings,
     pub(crate) strangers: Strangers,
     pub(crate) last_gift: u64,
-    #[cfg_attr(not(feature = "guest"), expect(dead_code, reason = "only a host with guests looks at them"))]
     pub(crate) guests: Guests,
     alarm: Alarm,
     pub(crate) nearby: Neighbourhood,
