@@ -133,6 +133,7 @@ async fn hold(bluetooth: &BleTransport) {
                 match watch.next().await.ok_or("the watch ended")? {
                     WatchEvent::Seen(seen) => break seen.address,
                     WatchEvent::State(state) => println!(r#"{{"event":"state","state":"{state:?}"}}"#),
+                    WatchEvent::TurnedAway => {}
                 }
             };
             found = Some(down_at.elapsed().as_millis());
@@ -193,6 +194,7 @@ async fn dial(bluetooth: &BleTransport, echoes: u32, size: u32, bytes: u32) -> R
                 break seen.address;
             }
             WatchEvent::State(state) => println!(r#"{{"event":"state","state":"{state:?}"}}"#),
+            WatchEvent::TurnedAway => {}
         }
     };
     let dialling = Instant::now();

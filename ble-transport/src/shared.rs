@@ -1,6 +1,6 @@
 //! State shared by the parts of one transport: what is wanted of the radio, and its state.
 
-use std::collections::BTreeSet;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -31,13 +31,15 @@ pub(crate) struct Shared {
     pub(crate) changed: Arc<Notify>,
     /// Notified when a peer to be connected was not heard: a new scan is wanted.
     pub(crate) unheard: Notify,
-    /// Addresses of peers that have had a link, while this process runs.
-    met: Mutex<BTreeSet<String>>,
+    /// Addresses of peers that have had a link, while this process runs, in order of the last link.
+    met: Mutex<VecDeque<String>>,
     /// When a central last disconnected.
     left: Mutex<Option<Instant>>,
     /// `None` until the system was read once.
     state: watch::Sender<Option<CarrierState>>,
     sightings: broadcast::Sender<Sighting>,
+    /// Counts centrals that were refused because a link occupies the only place.
+    turned_away: watch::Sender<u64>,
     /// Counts losses of everything below all links: bluetoothd, the adapter, its power.
     ground: watch::Sender<u64>,
 }
@@ -76,6 +78,7 @@ impl Shared {
             left: Mutex::default(),
             state: watch::Sender::new(None),
             sightings: broadcast::Sender::new(SIGHTINGS_KEPT),
+            turned_away: watch::Sender::new(0),
             ground: watch::Sender::new(0),
         })
     }
@@ -121,10 +124,11 @@ impl Shared {
     /// Remembers the address of a link that is up.
     pub(crate) fn meets(&self, address: String) {
         let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        met.retain(|known| *known != address);
         if met.len() >= MET_KEPT {
-            met.pop_first();
+            met.pop_front();
         }
-        met.insert(address);
+        met.push_back(address);
     }
 
     /// Records that a central has disconnected.
@@ -139,7 +143,7 @@ impl Shared {
     }
 
     pub(crate) fn has_met(&self, address: &str) -> bool {
-        self.met.lock().unwrap_or_else(PoisonError::into_inner).contains(address)
+        self.met.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|met| met == address)
     }
 
     fn listener(&self) -> MutexGuard<'_, Option<Listening>> {
@@ -217,6 +221,11 @@ impl Shared {
         self.sightings.subscribe()
     }
 
+    /// Reports that a central was refused because a link occupies the only place.
+    pub(crate) fn turn_away(&self) {
+        self.turned_away.send_modify(|count| *count += 1);
+    }
+
     /// Everything below the links is gone: all links end.
     pub(crate) fn lose_ground(&self) {
         self.ground.send_modify(|count| *count += 1);
@@ -243,11 +252,18 @@ impl Shared {
                 state.changed().await.ok()?;
             }
         });
+        let mut turned_away = self.turned_away.subscribe();
+        turned_away.mark_unchanged();
+        let turned_away = stream::unfold(turned_away, |mut count| async move {
+            count.changed().await.ok()?;
+            Some((WatchEvent::TurnedAway, count))
+        });
+        let quiet = stream::select(states, turned_away);
         if !scan {
-            return states.boxed();
+            return quiet.boxed();
         }
         let seen = sightings(self.sightings()).map(WatchEvent::Seen);
-        stream::select(states, seen)
+        stream::select(quiet, seen)
             .map(move |event| {
                 let _held = &want;
                 event
@@ -292,6 +308,19 @@ mod tests {
         assert_eq!(shared.watch(true).next().await, Some(WatchEvent::State(CarrierState::Ready)));
     }
 
+    #[tokio::test]
+    async fn a_watch_tells_of_each_central_that_is_turned_away() {
+        let shared = Shared::new(BleConfig::default());
+        shared.turn_away();
+        let mut watch = shared.watch(false);
+        assert!(watch.next().now_or_never().is_none(), "that was before");
+        for _ in 0..2 {
+            shared.turn_away();
+            assert_eq!(watch.next().await, Some(WatchEvent::TurnedAway));
+            assert!(watch.next().now_or_never().is_none(), "told once");
+        }
+    }
+
     #[test]
     fn the_radio_is_wanted_only_as_long_as_somebody_holds_on() {
         let shared = Shared::new(BleConfig::default());
@@ -315,7 +344,19 @@ mod tests {
             shared.meets(format!("{number:04}"));
             assert!(shared.has_met(&format!("{number:04}")));
         }
-        assert!(!shared.has_met("0001") && shared.met.lock().expect("no panic").len() <= MET_KEPT);
+        // An address that sorts first is no older than the others.
+        shared.meets("0000".into());
+        shared.meets("0001".into());
+        assert!(shared.has_met("0000") && shared.has_met("0001") && shared.has_met("0999"));
+        shared.meets("0938".into());
+        for number in 2_000..2_000 + MET_KEPT - 1 {
+            shared.meets(format!("{number:04}"));
+        }
+        assert!(
+            shared.has_met("0938")
+                && !shared.has_met("0001")
+                && shared.met.lock().expect("no panic").len() <= MET_KEPT
+        );
     }
 
     #[test]

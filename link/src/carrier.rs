@@ -117,6 +117,9 @@ pub enum WatchEvent {
     Seen(Sighting),
     /// The carrier's state: the first item, and at every change.
     State(CarrierState),
+    /// A peer was turned away because links occupy all places that this carrier has for incoming links. Repeated when the peer
+    /// tries again.
+    TurnedAway,
 }
 
 /// Scanning lasts as long as this stream is held.

@@ -60,6 +60,10 @@ struct Device {
     state: CarrierState,
     in_reach: bool,
     listening: Option<Listening>,
+    /// Maximum number of incoming links; `None`: no maximum.
+    places: Option<usize>,
+    /// Peers turned away so far.
+    turned_away: u64,
 }
 
 struct Listening {
@@ -176,6 +180,12 @@ impl MemoryNetwork {
         self.tell();
     }
 
+    /// The device accepts at most this many links at a time, as a Bluetooth peripheral accepts one central; `None`: any number.
+    /// Further peers are turned away.
+    pub fn set_places(&self, name: &str, places: Option<usize>) {
+        self.lock().device(name).places = places;
+    }
+
     /// How many links are up between the two.
     pub fn links(&self, one: &str, other: &str) -> usize {
         let mut standing = 0;
@@ -221,6 +231,8 @@ impl Air {
             state: CarrierState::Ready,
             in_reach: true,
             listening: None,
+            places: None,
+            turned_away: 0,
         })
     }
 
@@ -242,6 +254,14 @@ impl Air {
         self.links.retain(|link| link.pipes.iter().any(Shared::is_open));
         self.links.push(Standing { ends: [dialer.to_owned(), listener.to_owned()], pipes: pipes.clone() });
         link_between(&pipes[0], &pipes[1])
+    }
+
+    /// Whether incoming links occupy all places of the device.
+    fn is_full(&mut self, name: &str) -> bool {
+        let Some(places) = self.device(name).places else { return false };
+        // A link with one closed end is over for the person there; the other end may still hold unread bytes.
+        let taken = |link: &&Standing| link.ends[1] == name && link.pipes.iter().all(Shared::is_open);
+        self.links.iter().filter(taken).count() >= places
     }
 
     fn for_links(&mut self, one: &str, other: &str, mut each: impl FnMut(&[Shared; 2])) {
@@ -300,6 +320,7 @@ impl Transport for MemoryTransport {
             scan,
             changed: self.network.changed.subscribe(),
             told: None,
+            turned_away: self.network.lock().device(&self.name).turned_away,
             next_look: None,
             waiting: VecDeque::new(),
         };
@@ -328,6 +349,12 @@ impl Transport for MemoryTransport {
         }
         let unreachable = || LinkError::Unreachable(address.clone());
         if !here.in_reach {
+            return Err(unreachable());
+        }
+        if air.findable(&address.text).is_some() && air.is_full(&address.text) {
+            air.device(&address.text).turned_away += 1;
+            drop(air);
+            self.network.tell();
             return Err(unreachable());
         }
         let place =
@@ -411,6 +438,8 @@ struct Watching {
     scan: bool,
     changed: watch::Receiver<u64>,
     told: Option<CarrierState>,
+    /// Peers turned away until the last event.
+    turned_away: u64,
     /// `None`: poll at once.
     next_look: Option<Instant>,
     waiting: VecDeque<WatchEvent>,
@@ -438,10 +467,14 @@ impl Watching {
         self.changed.mark_unchanged();
         let mut air = self.transport.network.lock();
         let here = air.device(&self.transport.name);
-        let (state, hears) = (here.state, here.in_reach && works(here.state));
+        let (state, hears, turned_away) = (here.state, here.in_reach && works(here.state), here.turned_away);
         if self.told != Some(state) {
             self.told = Some(state);
             self.waiting.push_back(WatchEvent::State(state));
+        }
+        if self.turned_away != turned_away {
+            self.turned_away = turned_away;
+            self.waiting.push_back(WatchEvent::TurnedAway);
         }
         if !self.scan || !hears {
             return;
@@ -547,6 +580,24 @@ mod tests {
 
         let wrong = Address { kind: CarrierKind::Lan, text: "ben".to_owned() };
         assert!(matches!(anna.connect(&wrong).await, Err(LinkError::WrongAddress(_))));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_device_with_one_place_turns_others_away_and_tells_of_it() {
+        let network = MemoryNetwork::new(1);
+        let [anna, ben, carl] = ["anna", "ben", "carl"].map(|name| network.transport(name));
+        network.set_places("ben", Some(1));
+        let mut listener = ben.listen(card("Ben")).await.expect("listens");
+        let mut watch = ben.watch(false);
+        assert_eq!(watch.next().await, Some(WatchEvent::State(CarrierState::Ready)));
+        let _first = anna.connect(&ben.address()).await.expect("the place is free");
+        let accepted = listener.accept().await.expect("accepts");
+        assert!(watch.next().now_or_never().is_none());
+        assert!(matches!(carl.connect(&ben.address()).await, Err(LinkError::Unreachable(_))));
+        assert_eq!(watch.next().await, Some(WatchEvent::TurnedAway));
+        drop(accepted);
+        carl.connect(&ben.address()).await.expect("the place is free again");
+        assert!(watch.next().now_or_never().is_none());
     }
 
     #[tokio::test(start_paused = true)]

@@ -39,7 +39,7 @@ async fn seen(watch: &mut Watch, fits: impl Fn(&Sighting) -> bool) -> Sighting {
         loop {
             match watch.next().await.expect("a watch does not end") {
                 WatchEvent::Seen(sighting) if fits(&sighting) => return sighting,
-                WatchEvent::Seen(_) => {}
+                WatchEvent::Seen(_) | WatchEvent::TurnedAway => {}
                 WatchEvent::State(state) => assert_eq!(state, CarrierState::Ready),
             }
         }

@@ -105,6 +105,7 @@ impl Bounded for Request {
                 | Body::PowerOn(_)
                 | Body::Stop(_)
                 | Body::SetFoundWhenClosed(_)
+                | Body::SetQuietHours(_)
                 | Body::Front(_)
                 | Body::SetCarrier(_)
                 | Body::SetEndings(_)

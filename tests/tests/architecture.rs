@@ -184,6 +184,20 @@ fn nothing_that_waits_for_a_screen_reader_wakes_by_the_clock() {
     );
 }
 
+/// The lines of a source file without those of comments, and without what follows `//` after code. A `//` within a literal is
+/// followed by nothing that the callers look for.
+fn without_comments(text: &str) -> String {
+    text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_word_in_a_comment_is_no_import() {
+    let text = "//! Because crate::play is used.\nuse crate::room; // use crate::show;\n/// use crate::work;\nfn f() {}";
+    let code = without_comments(text);
+    assert_eq!(code.matches("crate::").count(), 1);
+    assert!(code.contains("use crate::room;") && code.contains("fn f() {}"));
+}
+
 /// Which modules of a crate use which, by its top-level modules: a folder is one. Uses within tests count too.
 fn uses_within(crate_folder: &str) -> BTreeMap<String, BTreeSet<String>> {
     let folder = root().join(crate_folder).join("src");
@@ -194,13 +208,20 @@ fn uses_within(crate_folder: &str) -> BTreeMap<String, BTreeSet<String>> {
     let files: Vec<(String, String)> = sources(&folder)
         .into_iter()
         .filter(|file| !file.components().any(|part| part.as_os_str() == "bin"))
-        .filter_map(|file| Some((module_of(&file)?, fs::read_to_string(&file).expect("read"))))
+        .filter_map(|file| {
+            Some((module_of(&file)?, without_comments(&fs::read_to_string(&file).expect("read"))))
+        })
         .collect();
     let names: BTreeSet<&String> = files.iter().map(|(name, _)| name).collect();
     // `pub use play::{A, B};` at the root: A and B are play's.
     let mut shown = BTreeMap::new();
     for (_, text) in files.iter().filter(|(name, _)| name == "lib" || name == "main") {
-        for statement in text.split("use ").skip(1).filter_map(|rest| rest.split(';').next()) {
+        let statements = text.split(';').filter_map(|statement| {
+            let statement =
+                statement.trim_start().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
+            statement.strip_prefix("use ")
+        });
+        for statement in statements {
             let Some((module, items)) = statement.split_once("::") else { continue };
             for item in
                 items.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|item| !item.is_empty())

@@ -269,6 +269,10 @@ fn people_and_the_device_are_looked_after_by_command_line() {
     let shown = |daemon: &Daemon, words: &[&str]| daemon.json(words)[0]["found_when_closed"].as_bool();
     assert_eq!(shown(&daemon, &["found-when-closed"]), Some(false), "off by default");
     assert_eq!(shown(&daemon, &["found-when-closed", "on"]), Some(true));
+    let quiet = |daemon: &Daemon, words: &[&str]| daemon.json(words)[0]["quiet_hours"].clone();
+    assert!(quiet(&daemon, &["quiet-hours"]).is_null(), "none by default");
+    let night = quiet(&daemon, &["quiet-hours", "22:30", "8:00"]);
+    assert_eq!((&night["from"], &night["until"]), (&"22:30".into(), &"08:00".into()));
     assert!(daemon.json(&["blocked"]).is_empty());
     for words in
         [&["block", "Ben"][..], &["unblock", "Ben"], &["note", "Ben", "x"], &["same-person", "a", "b"]]
@@ -278,4 +282,6 @@ fn people_and_the_device_are_looked_after_by_command_line() {
     assert!(daemon.json(&["adapter"]).is_empty(), "started without Bluetooth");
     let daemon = Daemon::start_in(daemon.leave("-TERM"), "");
     assert_eq!(shown(&daemon, &["found-when-closed"]), Some(true), "kept");
+    assert_eq!(quiet(&daemon, &["quiet-hours"]), night, "kept");
+    assert!(quiet(&daemon, &["quiet-hours", "off"]).is_null());
 }

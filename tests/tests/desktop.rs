@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::mpsc::{Receiver, Sender as Tell, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -416,4 +417,50 @@ async fn another_logind_holds_the_inhibitor_from_then_on() {
     until("sleep waits for the host again", || lent.lock().expect("no panic").len() == 1).await;
     drop(anna);
     until("a host that is gone lets go", || is_let_go(&lent, 0)).await;
+}
+
+#[tokio::test]
+async fn in_quiet_hours_nothing_is_announced_and_no_client_rings() {
+    let bus = PrivateBus::start();
+    let (_desktop, wall) = desktop(&bus);
+    let mut house = House::new(86);
+    let minute = Arc::new(AtomicU16::new(23 * 60));
+    let clock = minute.clone();
+    let mut anna = house
+        .device_with("Anna", |config| {
+            config.notifications = Some(bus.bus());
+            config.local_minute = Arc::new(move |_| clock.load(Ordering::Relaxed));
+        })
+        .await;
+    let mut ben = house.device("Ben").await;
+    friends(&mut anna, &mut ben).await;
+    let night = control::QuietHours { from_minute: 22 * 60, until_minute: 8 * 60 };
+    anna.client.done(request::Body::SetQuietHours(control::SetQuietHours { hours: Some(night) })).await;
+    assert_eq!(anna.client.seen.me.quiet_hours, Some(night));
+    let same = control::QuietHours { until_minute: night.from_minute, ..night };
+    let refused = anna.client.ask(request::Body::SetQuietHours(control::SetQuietHours { hours: Some(same) }));
+    assert!(refused.await.is_err());
+    look(&mut anna, false).await;
+    for is_quiet in [true, false] {
+        invite(&mut ben).await;
+        let arrived = loop {
+            let event = anna.client.next().await;
+            if let Some(control::event::Body::Invitation(_)) = event.body {
+                break event;
+            }
+        };
+        assert_eq!(arrived.quiet, is_quiet);
+        if is_quiet {
+            // An invitation is seen and can be answered, but is announced by nothing: what comes later is.
+            assert!(texts(&wall).is_empty(), "{:?}", texts(&wall));
+            let invite_id = anna.client.seen.invitations.first().expect("one").invite_id.clone();
+            let no = control::AnswerInvite { invite_id, ..control::AnswerInvite::default() };
+            anna.client.done(request::Body::AnswerInvite(no)).await;
+            ben.client.until("declined", |seen| seen.invitations.is_empty()).await;
+            minute.store(8 * 60, Ordering::Relaxed);
+        } else {
+            until("the invitation is announced", || stands(&wall, "Ben invites you", "Gomoku")).await;
+            assert_eq!(texts(&wall).len(), 1, "{:?}", texts(&wall));
+        }
+    }
 }

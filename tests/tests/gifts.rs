@@ -110,6 +110,26 @@ async fn take(device: &mut Device, path: &str, passphrase: &str) -> Result<reply
 }
 
 #[tokio::test]
+async fn backups_that_are_asked_for_at_once_are_each_written_or_refused_as_too_many() {
+    let mut house = House::new(93);
+    let mut anna = house.device("Anna").await;
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let paths: Vec<_> = (0..4).map(|number| folder.path().join(number.to_string())).collect();
+    let asked = paths.iter().map(|path| {
+        let (path, passphrase) = (path.display().to_string(), "correct horse".into());
+        request::Body::SaveEverything(control::SaveEverything { path, passphrase })
+    });
+    let answers = anna.client.ask_at_once(asked.collect()).await;
+    assert!(answers[0].is_ok(), "{answers:?}");
+    for (path, answer) in paths.iter().zip(answers) {
+        assert_eq!(path.exists(), answer.is_ok());
+        if let Err(refusal) = answer {
+            assert_eq!(refusal.code(), RefusalCode::RefusalBusy);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_device_goes_on_in_another_with_its_friends_and_matches_and_nothing_is_lost_there() {
     let mut house = House::new(92);
     let (mut anna, mut bert) = (house.device("Anna").await, house.device("Bert").await);

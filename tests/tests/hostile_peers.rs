@@ -226,6 +226,27 @@ async fn strangers_who_wait_for_ever_hold_no_place_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_friend_finds_the_only_place_of_a_carrier_that_a_stranger_holds() {
+    let mut house = House::new(49);
+    let (mut anna, mut ben) = in_a_match(&mut house).await;
+    ben.stop().await;
+    anna.client.until("Ben is away", |seen| seen.friends.values().all(|one| !one.connected)).await;
+    house.air.set_places("Anna", Some(1));
+    let mut carl = house.device("Carl").await;
+    let id = carl.client.find("Anna").await;
+    carl.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    anna.client.until("Carl's string", |seen| !seen.comparisons.is_empty()).await;
+    // Nobody looks at the strings. Ben's device looks for Anna after its start, because a match goes on.
+    let asked = tokio::time::Instant::now();
+    ben.start().await;
+    ben.client.until("Anna", |seen| seen.friends.values().any(|one| one.connected)).await;
+    assert!(asked.elapsed() < Duration::from_secs(45), "while he looks, and before the comparison times out");
+    anna.client.until("Ben", |seen| seen.friends.values().any(|one| one.connected)).await;
+    assert!(anna.client.seen.comparisons.is_empty());
+    check_undisturbed(anna, ben).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_person_sees_which_strangers_wait_and_sends_them_away() {
     let mut house = House::new(46);
     let mut anna = house.device("Anna").await;

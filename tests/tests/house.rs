@@ -73,6 +73,20 @@ async fn a_whole_game_between_two_devices_ends_with_equal_records() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn no_hint_is_given_in_a_match_with_another_person() {
+    let mut house = House::new(10);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    begin_match(&mut anna, &mut ben).await;
+    let room_id = anna.client.seen.room().expect("one room").id.clone();
+    for solve in [false, true] {
+        let hint = control::Hint { room_id: room_id.clone(), solve, ..Default::default() };
+        let refused = anna.client.ask(request::Body::Hint(hint)).await.expect_err("it is Anna's turn");
+        assert!(refused.detail.contains("without hints"), "{}", refused.detail);
+    }
+    anna.client.play("h8").await.expect("the match goes on");
+}
+
+#[tokio::test(start_paused = true)]
 async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() {
     // Plies that are seen: in Liuzhou chess and Go enough for the first captures.
     const PLIES: usize = 24;

@@ -67,7 +67,7 @@ impl Compared {
         assert_eq!(copy, *early, "{when}, the copy for {}", device.name);
 
         for body in present(early) {
-            let event = json::event(&Event { body: Some(body), monotonic_us: 0 });
+            let event = json::event(&Event { body: Some(body), ..Event::default() });
             self.0.insert(event["event"].as_str().expect("its kind").to_owned());
         }
     }

@@ -4,8 +4,8 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact, Event, Friend,
-    GameSheet, Gift, Guest, HintFound, Invitation, MatchSummary, Me, Nearby, Puzzle, PuzzleCount, Race, Room,
-    Seat, Stranger, Taken, event, seat,
+    GameSheet, Gift, Guest, HintFound, Invitation, MatchSummary, Me, Nearby, Puzzle, PuzzleCount, QuietHours,
+    Race, Room, Seat, Stranger, Taken, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -91,13 +91,23 @@ pub fn event(event: &Event) -> Value {
     };
     value["event"] = kind.into();
     value["t_us"] = event.monotonic_us.into();
+    if event.quiet {
+        value["quiet"] = true.into();
+    }
     value
 }
 
 /// This device, as others see it.
 pub fn me(me: &Me) -> Value {
     json!({"name": me.name, "visibility": words::visibility(me.visibility),
-        "fingerprint": me.fingerprint, "found_when_closed": me.found_when_closed})
+        "fingerprint": me.fingerprint, "found_when_closed": me.found_when_closed,
+        "quiet_hours": me.quiet_hours.as_ref().map(quiet_hours), "has_guests": me.has_guests})
+}
+
+/// Quiet hours, as `{"from": "22:00", "until": "08:00"}`.
+pub fn quiet_hours(hours: &QuietHours) -> Value {
+    let written = |minute: u32| format!("{:02}:{:02}", minute / 60, minute % 60);
+    json!({"from": written(hours.from_minute), "until": written(hours.until_minute)})
 }
 
 /// A device in reach.

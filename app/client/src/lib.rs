@@ -12,7 +12,7 @@
 //! use client::HostState;
 //! use proto::control::{Event, Friend, Gone, Ready, event::Body};
 //!
-//! let told = |body| Event { body: Some(body), monotonic_us: 0 };
+//! let told = |body| Event { body: Some(body), ..Event::default() };
 //! let mut early = HostState::default();
 //! early.apply(&told(Body::Ready(Ready {})));
 //! early.apply(&told(Body::Friend(Friend { id: "anna".into(), ..Friend::default() })));

@@ -110,7 +110,7 @@ impl HostState {
         bodies.extend(self.contacts.values().cloned().map(Body::Contact));
         bodies.push(Body::Endings(self.endings));
         bodies.extend(self.ready.then_some(Body::Ready(Ready {})));
-        bodies.into_iter().map(|body| Event { body: Some(body), monotonic_us: 0 }).collect()
+        bodies.into_iter().map(|body| Event { body: Some(body), ..Event::default() }).collect()
     }
 
     /// The state of a carrier; `None` if the host does not have it.

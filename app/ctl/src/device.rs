@@ -52,6 +52,13 @@ pub(crate) enum DeviceCommand {
         #[arg(value_enum)]
         to: Option<Switch>,
     },
+    /// Set the hours without notifications and sounds, in local time; without an argument, print them
+    QuietHours {
+        /// Time of day such as 22:00 at which they begin; `off` for none
+        from: Option<String>,
+        /// Time of day such as 8:00 at which they end
+        until: Option<String>,
+    },
     /// List Bluetooth adapters and which one is used; with an argument, select one permanently
     Adapter {
         /// Adapter such as hci1, or `first` for the first one present
@@ -211,6 +218,16 @@ impl Conversation {
                     || json!({"found_when_closed": on}),
                 )
             }
+            DeviceCommand::QuietHours { from, until } => {
+                if let Some(hours) = asked_hours(from.as_deref(), until.as_deref())? {
+                    self.host.ask(request::Body::SetQuietHours(hours)).await?;
+                }
+                let hours = self.host.state().me.quiet_hours.as_ref().map(json::quiet_hours);
+                self.print(
+                    || hours.as_ref().map_or_else(|| "none".into(), text::quiet_hours),
+                    || json!({"quiet_hours": hours}),
+                )
+            }
             DeviceCommand::Adapter { to } => self.adapter(to).await,
             DeviceCommand::Carrier { which, to } => {
                 let carrier = match which {
@@ -245,6 +262,27 @@ impl Conversation {
     }
 }
 
+/// What is asked of the host; `None`: only to print what there is.
+fn asked_hours(from: Option<&str>, until: Option<&str>) -> Result<Option<control::SetQuietHours>, Failure> {
+    let minute = |text: &str| {
+        let (hour, minute) = text.split_once(':')?;
+        let (hour, minute): (u32, u32) = (hour.parse().ok()?, minute.parse().ok()?);
+        (hour < 24 && minute < 60).then_some(hour * 60 + minute)
+    };
+    let hours = match (from, until) {
+        (None, _) => return Ok(None),
+        (Some("off"), None) => None,
+        (Some(from), until) => {
+            let (from, until) = (minute(from), until.and_then(minute));
+            let Some((from_minute, until_minute)) = from.zip(until) else {
+                return Err(Failure::Usage("two times of day are needed, such as 22:00 8:00, or off".into()));
+            };
+            Some(control::QuietHours { from_minute, until_minute })
+        }
+    };
+    Ok(Some(control::SetQuietHours { hours }))
+}
+
 /// The only id that matches this id or name; `None` if there is none. An exact id wins over equal names.
 fn one_of<'a>(who: &str, all: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Option<String>, Failure> {
     let mut ids: Vec<&str> = Vec::new();
@@ -266,6 +304,20 @@ fn one_of<'a>(who: &str, all: impl Iterator<Item = (&'a str, &'a str)>) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quiet_hours_are_two_times_of_day_or_off() {
+        let asked = |from, until| asked_hours(from, until).map(|asked| asked.map(|set| set.hours));
+        let night = control::QuietHours { from_minute: 1_350, until_minute: 480 };
+        assert_eq!(asked(Some("22:30"), Some("8:00")).ok(), Some(Some(Some(night))));
+        assert_eq!(asked(Some("off"), None).ok(), Some(Some(None)));
+        assert_eq!(asked(None, None).ok(), Some(None));
+        for (from, until) in
+            [("22:30", None), ("24:00", Some("8:00")), ("22", Some("8")), ("off", Some("8:00"))]
+        {
+            assert!(asked(Some(from), until).is_err(), "{from} {until:?}");
+        }
+    }
 
     #[test]
     fn one_is_found_by_name_and_several_only_by_id() {

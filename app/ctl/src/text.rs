@@ -99,6 +99,11 @@ pub(crate) fn result(result: MatchResult) -> String {
     }
 }
 
+/// Quiet hours, from their JSON form.
+pub(crate) fn quiet_hours(hours: &serde_json::Value) -> String {
+    format!("{} to {}", hours["from"].as_str().unwrap_or("?"), hours["until"].as_str().unwrap_or("?"))
+}
+
 /// An adapter in one line.
 pub(crate) fn adapter(adapter: &Adapter) -> String {
     let state = match (adapter.here, adapter.powered) {

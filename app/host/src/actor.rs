@@ -39,6 +39,7 @@ use crate::links::{LinkId, LinkNews};
 use crate::names::Names;
 use crate::nearby::Neighbourhood;
 use crate::puzzles::PuzzleRoom;
+use crate::quiet::QuietHours;
 use crate::reach::{Radio, RadioNews};
 use crate::registry::People;
 use crate::responder::{Responder, done};
@@ -74,6 +75,8 @@ pub(crate) enum Message {
     Radio(usize, RadioNews),
     /// The match that an import thread has read from a file.
     Imported(Responder, Result<Box<Imported>, Refusal>),
+    /// The thread of a backup has ended.
+    BackupEnded,
     /// From the analysis with this ticket: the evaluation of the next position, or `None` at the end.
     Judged(u64, Option<control::Judgement>),
     /// From the thread that computes the endgame table with this ticket.
@@ -124,6 +127,8 @@ pub(crate) struct Actor {
     pub(crate) last_judging: u64,
     pub(crate) endings: Endings,
     pub(crate) wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    pub(crate) local_minute: Arc<dyn Fn(SystemTime) -> u16 + Send + Sync>,
+    pub(crate) quiet_hours: Option<QuietHours>,
     pub(crate) started: Instant,
     pub(crate) name: String,
     pub(crate) openness: Openness,
@@ -145,7 +150,6 @@ pub(crate) struct Actor {
     pub(crate) rings: Rings,
     pub(crate) strangers: Strangers,
     pub(crate) last_gift: u64,
-    #[cfg_attr(not(feature = "guest"), expect(dead_code, reason = "only a host with guests looks at them"))]
     pub(crate) guests: Guests,
     alarm: Alarm,
     pub(crate) nearby: Neighbourhood,
@@ -209,6 +213,7 @@ impl Actor {
             .unwrap_or(Visibility::Everyone);
         let wish = store.setting(WISH)?.and_then(|number| GameKind::from_number(number.parse().ok()?));
         let found_when_closed = store.setting(FOUND_WHEN_CLOSED)?.as_deref() == Some("yes");
+        let quiet_hours = store.setting(QUIET_HOURS)?.and_then(|text| QuietHours::read(&text));
         let language = store
             .setting(LANGUAGE)?
             .and_then(|text| Language::from_str_name(&text))
@@ -233,6 +238,8 @@ impl Actor {
             last_judging: 0,
             endings: Endings::default(),
             wall_clock: config.wall_clock,
+            local_minute: config.local_minute,
+            quiet_hours,
             started: Instant::now(),
             name,
             openness: Openness::new(visibility, found_when_closed, Instant::now()),
@@ -343,6 +350,7 @@ impl Actor {
             Message::Bot(seat, ticket, news) => self.bot_said(seat, ticket, news),
             Message::Hint(responder, room, found) => self.hint_found(responder, room, found),
             Message::Imported(responder, read) => self.imported(responder, read),
+            Message::BackupEnded => self.work.ended(crate::work::Job::Backup),
             Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
             Message::Endings(ticket, news) => self.endings_said(ticket, news),
             Message::Link(id, news) => self.link_said(id, news),
@@ -477,8 +485,9 @@ impl Actor {
 
     /// Sends an event to every attached client, and to the desktop, which may show a notification.
     pub(crate) fn tell(&mut self, body: event::Body) {
+        let quiet = rings(&body) && self.is_quiet();
         self.notify(&body);
-        self.clients.tell(body);
+        self.clients.tell(body, quiet);
     }
 
     pub(crate) fn notice(&mut self, notice: control::Notice) {
@@ -518,6 +527,11 @@ impl Actor {
             visibility: self.openness.visibility().into(),
             fingerprint: self.identity.fingerprint(),
             found_when_closed: self.openness.found_when_closed(),
+            quiet_hours: self.quiet_hours.map(|hours| {
+                let (from_minute, until_minute) = hours.minutes();
+                control::QuietHours { from_minute, until_minute }
+            }),
+            has_guests: self.guests.are_possible(),
         }
     }
 
@@ -770,7 +784,14 @@ pub(crate) const VISIBILITY: &str = "visibility";
 pub(crate) const WISH: &str = "wish";
 pub(crate) const LANGUAGE: &str = "language";
 pub(crate) const ADAPTER: &str = "adapter";
+pub(crate) const QUIET_HOURS: &str = "quiet_hours";
 pub(crate) const FOUND_WHEN_CLOSED: &str = "found_when_closed";
+
+/// Whether clients may make a sound for this event at any time of the day.
+fn rings(body: &event::Body) -> bool {
+    use event::Body;
+    matches!(body, Body::Invitation(_) | Body::Comparison(_) | Body::Gift(_) | Body::Said(_))
+}
 
 pub(crate) fn notice(kind: NoticeKind) -> control::Notice {
     control::Notice { kind: kind.into(), ..control::Notice::default() }

@@ -21,6 +21,10 @@ const MAX_STRANGERS: usize = 3;
 /// each other and compare within it.
 const COMPARING_GRACE: Duration = Duration::from_secs(30);
 
+/// A stranger whose string is not shown yet keeps a carrier's last place for this time: half of the time limit for the string, and
+/// longer than a hello takes on a bad Bluetooth link.
+const HELLO_GRACE: Duration = Duration::from_secs(5);
+
 /// A link whose peer is authenticated.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
@@ -129,10 +133,22 @@ pub(crate) fn admit(caller: &Caller, rules: &Rules) -> Verdict {
     if rules.strangers.len() < MAX_STRANGERS {
         return Verdict::Take;
     }
+    let oldest = oldest_that_gives_way(&rules.strangers, Duration::ZERO);
+    oldest.map_or(Verdict::Refuse(Why::Crowded), Verdict::InPlaceOf)
+}
+
+/// The stranger whose link ends because a peer was turned away by the carrier, before a handshake could tell who it is. The peer
+/// may be a friend. Two strangers who try in turn cannot displace each other for ever: each keeps its place long enough for its
+/// string to be shown and compared.
+pub(crate) fn gives_way(strangers: &[Waiting]) -> Option<PlayerId> {
+    oldest_that_gives_way(strangers, HELLO_GRACE)
+}
+
+fn oldest_that_gives_way(strangers: &[Waiting], hello_grace: Duration) -> Option<PlayerId> {
+    let grace = |one: &Waiting| if one.is_shown { COMPARING_GRACE } else { hello_grace };
+    let gives_way = |one: &&Waiting| !one.is_wanted && one.age >= grace(one);
     // Strangers without a string are displaced first: they show nothing to the user.
-    let gives_way = |one: &&Waiting| !one.is_wanted && (!one.is_shown || one.age >= COMPARING_GRACE);
-    let oldest = rules.strangers.iter().filter(gives_way).max_by_key(|one| (!one.is_shown, one.age));
-    oldest.map_or(Verdict::Refuse(Why::Crowded), |oldest| Verdict::InPlaceOf(oldest.key))
+    strangers.iter().filter(gives_way).max_by_key(|one| (!one.is_shown, one.age)).map(|one| one.key)
 }
 
 #[cfg(test)]
@@ -219,6 +235,15 @@ mod tests {
         let mut wanted = compared;
         wanted.strangers[1].is_wanted = true;
         assert_eq!(gone(&wanted), Verdict::InPlaceOf(PlayerId([1; 32])));
+    }
+
+    #[test]
+    fn the_last_place_of_a_carrier_is_given_up_once_a_string_could_be_shown_and_compared() {
+        let gone = |one: Waiting| gives_way(&[one]).is_some();
+        assert_eq!(gives_way(&[]), None);
+        assert!(!gone(waiting(1, 4, false)) && gone(waiting(1, 5, false)));
+        assert!(!gone(waiting(1, 29, true)) && gone(waiting(1, 30, true)));
+        assert!(!gone(Waiting { is_wanted: true, ..waiting(1, 90, true) }));
     }
 
     #[test]

@@ -21,10 +21,11 @@ use proto::control::{self, RefusalCode};
 use tracing::{info, warn};
 use zeroize::Zeroizing;
 
-use crate::actor::{Actor, IDENTITY, NAME};
+use crate::actor::{Actor, IDENTITY, Message, NAME};
 use crate::responder::{Answer, Responder, done};
 use crate::show::Refusal;
 use crate::store::{self, DATABASE, StoreError};
+use crate::work::Job;
 
 /// Minimum length of a passphrase, in characters: at the cost of a guess here, eight random characters resist for years.
 const LEAST_CHARS: usize = 8;
@@ -107,12 +108,12 @@ fn said(code: RefusalCode, zh: &str, en: &str) -> Refusal {
 impl Actor {
     pub(crate) fn save_everything(&mut self, responder: Responder, asked: control::SaveEverything) {
         match self.sealing(asked) {
-            Ok(work) => apart(responder, work),
+            Ok(work) => self.apart(responder, work),
             Err(refusal) => responder.refuse(refusal),
         }
     }
 
-    /// Reads everything now; encrypting and writing are done by the returned closure.
+    /// Checks the request; reading, encrypting and writing are done by the returned closure.
     fn sealing(
         &mut self,
         asked: control::SaveEverything,
@@ -124,9 +125,10 @@ impl Actor {
         }
         let path = absolute(&asked.path)?;
         let identity = Zeroizing::new(fs::read(self.data_dir.join(IDENTITY)).map_err(|error| disk(&error))?);
-        let saves = self.journal.whole()?;
+        let saves = self.journal.copier();
         let (salt, nonce) = (self.chance.bytes(), self.chance.bytes());
         Ok(move || {
+            let saves = saves.whole()?;
             let sealed = seal(&passphrase, &pack(&identity, &saves), Cost::default(), salt, nonce);
             // The app's default folder is created; any other missing folder is an error.
             if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
@@ -149,7 +151,7 @@ impl Actor {
         let passphrase = Zeroizing::new(asked.passphrase);
         let directory = self.data_dir.clone();
         match absolute(&asked.path) {
-            Ok(path) => apart(responder, move || {
+            Ok(path) => self.apart(responder, move || {
                 let taken = stage(&path, &passphrase, &directory)?;
                 info!(path = %path.display(), matches = taken.matches, "taken over with the next start");
                 Ok(Answer::Taken(taken))
@@ -157,14 +159,25 @@ impl Actor {
             Err(refusal) => responder.refuse(refusal),
         }
     }
-}
 
-/// Runs `work` on a thread of its own, because key derivation is slow by design. If no thread can be started, the responder
-/// is dropped, which refuses the request.
-fn apart(responder: Responder, work: impl FnOnce() -> Result<Answer, Refusal> + Send + 'static) {
-    let started = std::thread::Builder::new().name("backup".into()).spawn(move || responder.answer(work()));
-    if let Err(error) = started {
-        warn!(%error, "no thread for a backup");
+    /// Runs `work` on a thread of its own: reading a long file takes time, and key derivation is slow by design.
+    fn apart(
+        &mut self,
+        responder: Responder,
+        work: impl FnOnce() -> Result<Answer, Refusal> + Send + 'static,
+    ) {
+        if !self.work.has_room(Job::Backup) {
+            let (zh, en) = ("正在备份或恢复，请稍等。", "Another backup or restoration is in progress.");
+            return responder.refuse(said(RefusalCode::RefusalBusy, zh, en));
+        }
+        let inbox = self.inbox.clone();
+        self.work.begin(Job::Backup, move || {
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+            // Sending fails only after the actor has ended.
+            let _ = inbox.send(Message::BackupEnded);
+            let failed = || Err(Refusal::new(RefusalCode::RefusalDisk, "the backup has failed"));
+            responder.answer(done.unwrap_or_else(|_| failed()));
+        });
     }
 }
 

@@ -131,8 +131,8 @@ impl Clients {
     }
 
     /// Sends an event to every attached client.
-    pub(crate) fn tell(&mut self, body: event::Body) {
-        let message = encode(body);
+    pub(crate) fn tell(&mut self, body: event::Body, quiet: bool) {
+        let message = encode(body, quiet);
         let attached: Vec<ClientId> = self
             .connected
             .iter()
@@ -146,7 +146,7 @@ impl Clients {
 
     /// Sends an event to one client.
     pub(crate) fn tell_one(&mut self, id: ClientId, body: event::Body) {
-        self.send(id, &encode(body));
+        self.send(id, &encode(body, false));
     }
 
     fn send(&mut self, id: ClientId, message: &Outgoing) {
@@ -165,10 +165,14 @@ impl Client {
     }
 }
 
-fn encode(body: event::Body) -> Outgoing {
+fn encode(body: event::Body, quiet: bool) -> Outgoing {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     let microseconds = now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000;
-    connection::encode(&Message::Event(control::Event { body: Some(body), monotonic_us: microseconds }))
+    connection::encode(&Message::Event(control::Event {
+        body: Some(body),
+        monotonic_us: microseconds,
+        quiet,
+    }))
 }
 
 #[cfg(test)]
@@ -196,10 +200,10 @@ mod tests {
         let (mut clients, _tasks, _said, far) = one();
         let id = ClientId(1);
         let waiting = |clients: &Clients| connection::QUEUE - clients.connected[&id].queue.capacity();
-        clients.tell(notice());
+        clients.tell(notice(), false);
         assert_eq!(waiting(&clients), 0);
         clients.attach(id, "a test".into());
-        clients.tell(notice());
+        clients.tell(notice(), false);
         assert_eq!(waiting(&clients), 1);
         drop(far);
     }
@@ -211,7 +215,7 @@ mod tests {
         clients.attach(id, "a test".into());
         clients.set_scanning(id, true);
         for _ in 0..=connection::QUEUE {
-            clients.tell(notice());
+            clients.tell(notice(), false);
         }
         assert!(!clients.is_attached(id) && !clients.anyone_scans());
         drop(tasks.join_next().await);
@@ -226,7 +230,7 @@ mod tests {
         clients.attach(id, "a test".into());
         let owed = clients.responder(id, 1).expect("it is connected");
         for _ in 0..connection::QUEUE {
-            clients.tell(notice());
+            clients.tell(notice(), false);
         }
         owed.refuse(Refusal::new(RefusalCode::RefusalBusy, "later"));
         drop(tasks.join_next().await);

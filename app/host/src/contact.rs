@@ -16,7 +16,6 @@ use crate::actor::{Actor, Message, notice};
 use crate::admission::{self, Caller, Rules, Standing, Verdict, Waiting, Why};
 use crate::dialing::{Attempt, Heard, Target};
 use crate::links::{Down, End, LinkEnds, LinkId, LinkNews, Order};
-use crate::people::Peer;
 use crate::room::PlayerId;
 
 /// Maximum number of simultaneous handshakes of incoming links on one carrier.
@@ -83,6 +82,42 @@ impl Actor {
         let end = End::Listener(self.welcome_on(kind));
         let task = self.tasks.spawn(crate::links::run(duplex, end, kind, identity, tell));
         self.links.insert(id, LinkTask::new(task, Role::Listener, kind, None));
+    }
+
+    /// A peer was turned away because incoming links occupy all places of this carrier: ends a link that may be ended for it.
+    pub(crate) fn make_place(&mut self, kind: CarrierKind) {
+        let is_slow = |link: &&LinkTask| {
+            let incoming = link.role == Role::Listener && link.kind == kind;
+            incoming && link.peer.is_none() && link.since.elapsed() >= HANDSHAKE_GRACE
+        };
+        if let Some(id) = self.links.iter().find(|(_, link)| is_slow(link)).map(|(id, _)| *id) {
+            debug!("a handshake that takes too long gives way to a peer that was turned away");
+            return self.abort_link(id);
+        }
+        let strangers: Vec<Waiting> = self.waiting_strangers(Some(kind)).collect();
+        if let Some(key) = admission::gives_way(&strangers) {
+            debug!("a stranger gives way to a peer that was turned away");
+            self.end_link_of_stranger(key);
+        }
+    }
+
+    fn end_link_of_stranger(&mut self, key: PlayerId) {
+        self.drop_link(key, Some(ByeReason::ByeLeaving));
+        self.link_is_gone(key);
+        let _ = self.drive(key, Input::LinkDown);
+    }
+
+    /// The connected strangers, on all carriers or on one.
+    fn waiting_strangers(&self, on: Option<CarrierKind>) -> impl Iterator<Item = Waiting> {
+        self.people.values().filter(|peer| peer.friend.is_none()).filter_map(move |peer| {
+            let link = peer.link.as_ref().filter(|link| on.is_none_or(|kind| kind == link.kind))?;
+            Some(Waiting {
+                key: peer.key,
+                age: link.since.elapsed(),
+                is_wanted: link.role == Role::Dialer || peer.has_answered(),
+                is_shown: peer.is_comparing(),
+            })
+        })
     }
 
     /// To whom this device reveals its key in the handshake. Whether the link is kept is decided after the handshake.
@@ -177,9 +212,7 @@ impl Actor {
             Verdict::Take => {}
             Verdict::InPlaceOf(other) => {
                 debug!("a stranger who has waited gives way to another one");
-                self.drop_link(other, Some(ByeReason::ByeLeaving));
-                self.link_is_gone(other);
-                let _ = self.drive(other, Input::LinkDown);
+                self.end_link_of_stranger(other);
             }
             Verdict::Refuse(why) => {
                 debug!(?why, "a link is refused");
@@ -255,20 +288,10 @@ impl Actor {
 
     /// The host's state for admission of a link with this player.
     fn admission_rules(&self, key: PlayerId) -> Rules {
-        let strangers = self.people.values().filter(|peer| peer.friend.is_none() && peer.key != key);
-        let waiting = |peer: &Peer| {
-            let link = peer.link.as_ref()?;
-            Some(Waiting {
-                key: peer.key,
-                age: link.since.elapsed(),
-                is_wanted: link.role == Role::Dialer || peer.has_answered(),
-                is_shown: peer.is_comparing(),
-            })
-        };
         Rules {
             open_to_strangers: self.exposure().to == Visibility::Everyone,
             may_ring: self.rings.stranger_may_ring(Instant::now()),
-            strangers: strangers.filter_map(waiting).collect(),
+            strangers: self.waiting_strangers(None).filter(|one| one.key != key).collect(),
             has_lower_key: self.identity.public_key() < key.0,
         }
     }

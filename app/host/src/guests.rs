@@ -85,6 +85,11 @@ impl Guests {
         }
     }
 
+    /// Whether this host may show codes.
+    pub(crate) fn are_possible(&self) -> bool {
+        self.config.is_some()
+    }
+
     /// Sends a message to one page. A guest that reads too slowly is disconnected and gets the present state when it
     /// reconnects; a spectator only misses the message.
     fn send(&self, connection: ConnectionId, message: impl Into<Arc<str>>) {

@@ -31,6 +31,8 @@ pub struct HostConfig {
     pub transports: Vec<Arc<dyn Transport>>,
     /// The wall clock, used for rotating tags and stored times. Everything else uses tokio's clock.
     pub wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    /// Minutes since local midnight at this time, for quiet hours.
+    pub local_minute: Arc<dyn Fn(SystemTime) -> u16 + Send + Sync>,
     /// Source of randomness.
     pub entropy: Entropy,
     /// Constructor of bots.
@@ -74,6 +76,7 @@ impl HostConfig {
             name: None,
             transports: Vec::new(),
             wall_clock: Arc::new(SystemTime::now),
+            local_minute: Arc::new(crate::quiet::local_minute),
             entropy: Entropy::System,
             bots: Arc::new(bots),
             bot_time: Duration::MAX,

@@ -99,14 +99,25 @@ impl Actor {
         }
     }
 
-    /// Handles that a friend was seen with this account, or is said to have it.
+    /// Handles that a tag or a letter claims that a friend has this account.
+    pub(crate) fn account_claimed(&mut self, key: PlayerId, account: &str) {
+        if self.people.take_claimed_account(key, account) {
+            self.keep_account(key, account);
+        }
+    }
+
+    fn keep_account(&mut self, key: PlayerId, account: &str) {
+        // If storing fails, letters to this friend wait until the account is seen again.
+        let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{key}"), account));
+    }
+
+    /// Handles that a friend has this account: a handshake there has proven it, or the user has read a friend code that holds it.
     pub(crate) fn learn_account(&mut self, key: PlayerId, account: &str) {
         if self.people.account(key).is_some_and(|known| known == account) {
             return;
         }
         self.people.set_account(key, account.to_owned());
-        // If storing fails, letters to this friend wait until the account is seen again.
-        let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{key}"), account));
+        self.keep_account(key, account);
     }
 
     /// Passes the accounts of friends to the transport, whose presence tells their tags.
@@ -122,7 +133,7 @@ impl Actor {
             })
             .collect();
         for (key, account) in found {
-            self.learn_account(key, &account);
+            self.account_claimed(key, &account);
         }
     }
 
@@ -299,7 +310,7 @@ impl Actor {
             debug!(account, "a letter that no friend has written");
             return false;
         };
-        self.learn_account(key, account);
+        self.account_claimed(key, account);
         match decode(&text) {
             Ok(Envelope::Record(record)) => self.record_came(key, record),
             Ok(Envelope::InviteAnswer(answer)) => {

@@ -73,6 +73,7 @@ mod online;
 mod people;
 mod play;
 mod puzzles;
+mod quiet;
 mod reach;
 mod registry;
 mod requests;

@@ -283,6 +283,11 @@ impl Actor {
                     }
                 }
             }
+            RadioNews::Watched(WatchEvent::TurnedAway) => {
+                if let Some(kind) = self.radios.get(index).map(Radio::kind) {
+                    self.make_place(kind);
+                }
+            }
             RadioNews::Advertising(on) => {
                 if let Some(radio) = self.radios.get_mut(index) {
                     radio.advertising = on;
@@ -314,9 +319,9 @@ impl Actor {
         }
         if let (Some(key), CarrierKind::Online) = (friend, sighting.address.kind) {
             #[cfg(feature = "online")]
-            self.learn_account(key, &sighting.address.text);
+            self.account_claimed(key, &sighting.address.text);
             #[cfg(not(feature = "online"))]
-            self.people.set_account(key, sighting.address.text.clone());
+            self.people.take_claimed_account(key, &sighting.address.text);
         }
         let friend = friend.and_then(|key| Some((key, self.people.get(&key)?.name.as_str())));
         let heard = self.nearby.hear(sighting, friend, now);
@@ -443,6 +448,12 @@ impl Actor {
         self.dialing_hears(Heard::IsAt(address.clone(), key));
         self.nearby.is_player(address, key);
         self.people.set_met_at(key, address.clone());
+        #[cfg(feature = "online")]
+        if address.kind == CarrierKind::Online
+            && self.people.get(&key).is_some_and(|peer| peer.friend.is_some())
+        {
+            self.learn_account(key, &address.text);
+        }
         self.invitations_meant(address, key);
     }
 

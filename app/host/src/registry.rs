@@ -113,6 +113,17 @@ impl<P> People<P> {
         self.of(key).account = Some(account);
     }
 
+    /// Takes an account that a tag or a letter claims, and that a handshake has not proven. Anyone can repeat a tag that was heard,
+    /// or send a copy of a letter: a known account stays. Whether the account was taken.
+    pub(crate) fn take_claimed_account(&mut self, key: PlayerId, account: &str) -> bool {
+        let person = self.of(key);
+        let is_taken = person.account.is_none();
+        if is_taken {
+            person.account = Some(account.to_owned());
+        }
+        is_taken
+    }
+
     /// The friend with this account.
     #[cfg(feature = "online")]
     pub(crate) fn of_account(&self, account: &str) -> Option<PlayerId> {
@@ -267,6 +278,19 @@ mod tests {
         assert!(!people.contains_key(&ANNA) && people.values().count() == 0 && people.keys().count() == 0);
         people.insert(ANNA, "Anna");
         assert_eq!(people.account(ANNA).map(String::as_str), Some("anna@example.org"));
+    }
+
+    #[test]
+    fn an_account_that_is_only_claimed_does_not_take_the_place_of_a_known_one() {
+        let mut people = two();
+        assert!(!people.take_claimed_account(ANNA, "mallory@example.org"));
+        assert_eq!(people.account(ANNA).map(String::as_str), Some("Anna@example.org"));
+        people.forget(ANNA);
+        assert!(people.take_claimed_account(ANNA, "anna@example.net"));
+        assert_eq!(people.account(ANNA).map(String::as_str), Some("anna@example.net"));
+        // A proven one does.
+        people.set_account(ANNA, "anna@example.com".into());
+        assert_eq!(people.account(ANNA).map(String::as_str), Some("anna@example.com"));
     }
 
     #[test]

@@ -108,6 +108,7 @@ impl Actor {
                 self.same_person(old, new).map(|()| done())
             }
             Body::SetFoundWhenClosed(set) => self.set_found_when_closed(set.on),
+            Body::SetQuietHours(set) => self.set_quiet_hours(set.hours),
             Body::SetAdapter(set) => self.set_adapter(&set.adapter),
             Body::SetCarrier(set) => self.set_carrier(set.carrier(), set.on),
             Body::SetEndings(set) => self.set_endings(set.on),
@@ -724,6 +725,10 @@ impl Actor {
         let room = &self.rooms[&id];
         if room.record().setup.is_race() {
             return Err(Refusal::new(RefusalCode::RefusalIllegal, "a race is run without hints"));
+        }
+        if room.seats.iter().any(|seat| matches!(seat, Seat::Peer(_) | Seat::Guest(_))) {
+            let why = "a match with another person is played without hints";
+            return Err(Refusal::new(RefusalCode::RefusalIllegal, why));
         }
         if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
             return Err(Refusal::new(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));

@@ -26,7 +26,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 use tracing::warn;
 
 use crate::backup;
@@ -123,15 +123,9 @@ impl Store {
         Ok(Self { connection, path, set_aside, _lock: lock })
     }
 
-    /// The contents of the database including its log.
-    pub(crate) fn whole(&self) -> Result<Vec<u8>, StoreError> {
-        let copy = self.path.with_extension("copy");
-        let _ = fs::remove_file(&copy);
-        let into = copy.to_string_lossy();
-        self.connection.execute("VACUUM INTO ?1", [&into]).map_err(|error| self.explain(error))?;
-        let read = fs::read(&copy);
-        let _ = fs::remove_file(&copy);
-        read.map_err(|error| StoreError::Other(error.to_string()))
+    /// Copies the database on any thread, while this store is used.
+    pub(crate) fn copier(&self) -> Copier {
+        Copier { path: self.path.clone() }
     }
 
     fn explain(&self, error: rusqlite::Error) -> StoreError {
@@ -252,6 +246,26 @@ pub(crate) struct Held {
 
 /// Verifies that a file is a usable database, and summarises it. The file is migrated to the present schema, and its log is
 /// merged.
+/// Copies a database through a connection of its own. One at a time: each writes the same temporary file.
+pub(crate) struct Copier {
+    path: PathBuf,
+}
+
+impl Copier {
+    /// The committed contents of the database including its log.
+    pub(crate) fn whole(&self) -> Result<Vec<u8>, StoreError> {
+        let copy = self.path.with_extension("copy");
+        let _ = fs::remove_file(&copy);
+        let into = copy.to_string_lossy();
+        Connection::open_with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .and_then(|connection| connection.execute("VACUUM INTO ?1", [&into]))
+            .map_err(|error| explain(&self.path, &error))?;
+        let read = fs::read(&copy);
+        let _ = fs::remove_file(&copy);
+        read.map_err(|error| StoreError::Other(error.to_string()))
+    }
+}
+
 pub(crate) fn look_into(path: &Path, setting: &str) -> Result<Held, StoreError> {
     let connection = connect(path)?;
     let read = || -> rusqlite::Result<Held> {

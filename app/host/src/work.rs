@@ -9,14 +9,17 @@ pub(crate) enum Job {
     Hint,
     /// Import of a file.
     File,
+    /// A backup, or its restoration.
+    Backup,
 }
 
 impl Job {
-    /// Maximum number of threads of this kind. A hint occupies a core for a second; files are imported one after another.
+    /// Maximum number of threads of this kind. A hint occupies a core for a second; files are imported one after another; a
+    /// backup takes 64 MiB of memory.
     fn most(self) -> usize {
         match self {
             Self::Hint => 2,
-            Self::File => 1,
+            Self::File | Self::Backup => 1,
         }
     }
 }
@@ -26,6 +29,7 @@ impl Job {
 pub(crate) struct Work {
     hints: usize,
     files: usize,
+    backups: usize,
 }
 
 impl Work {
@@ -54,6 +58,7 @@ impl Work {
         match job {
             Job::Hint => self.hints,
             Job::File => self.files,
+            Job::Backup => self.backups,
         }
     }
 
@@ -61,6 +66,7 @@ impl Work {
         match job {
             Job::Hint => &mut self.hints,
             Job::File => &mut self.files,
+            Job::Backup => &mut self.backups,
         }
     }
 }
@@ -72,7 +78,7 @@ mod tests {
     #[test]
     fn no_more_threads_than_a_job_may_have_and_one_more_when_one_is_over() {
         let mut work = Work::default();
-        for job in [Job::Hint, Job::File] {
+        for job in [Job::Hint, Job::File, Job::Backup] {
             for _ in 0..job.most() {
                 assert!(work.has_room(job));
                 work.begin(job, || ());

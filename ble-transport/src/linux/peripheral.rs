@@ -186,7 +186,8 @@ async fn attend(desk: Arc<Desk>, mut written: CharacteristicControl, mut notifie
     }
 }
 
-/// Accepts centrals: one at a time, others are refused.
+/// Accepts centrals: one at a time, others are refused and reported. The application decides whether the link in use ends for
+/// them: only it knows who is at the other end.
 ///
 /// BlueZ sends every notification to every subscriber, so a second central would receive the first central's traffic; it is
 /// encrypted, but a second link would confuse both.
@@ -214,8 +215,8 @@ struct Guest {
 }
 
 impl Guest {
-    /// Whether a new link may replace this one. A central that greets again has given up its old link; another central waits
-    /// until the first one has disconnected.
+    /// Whether a new link may replace this one. A central that greets again has given up its old link; another central is
+    /// turned away while the link is up.
     fn may_be_replaced(&self) -> bool {
         self.writes.is_closed() || !self.greeted.load(Relaxed) || !is_usable(&self.writer)
     }
@@ -240,6 +241,7 @@ impl Desk {
                 let reason = RefusalReason::Busy;
                 let refusal = Refusal { nonce: opening.nonce, reason, versions: VERSIONS };
                 let _ = guest.writer.try_send(&write_refusal(refusal));
+                self.shared.turn_away();
             }
             (Some(opening), guest) if guest.as_ref().is_none_or(|guest| guest.nonce != opening.nonce) => {
                 state.guest = None;

@@ -766,6 +766,33 @@ async fn a_hostile_client_costs_bounded_memory_and_disturbs_nobody() {
     back.until_room(|room| room["id"] == json!(id)).await;
 }
 
+#[tokio::test]
+async fn a_host_says_whether_it_can_have_guests() {
+    let mut house = House::new(640);
+    assert!(device(&mut house).await.client.seen.me.has_guests);
+    assert!(!house.device("Ben").await.client.seen.me.has_guests);
+}
+
+#[test]
+fn the_documentation_names_games_and_sides_as_players_read_them() {
+    let examples: Value =
+        serde_json::from_str(include_str!("../../../docs/guest-examples.json")).expect("JSON");
+    let mut compared = BTreeSet::new();
+    for example in examples["from_host"].as_array().expect("a list") {
+        let Some(room) = example.get("room") else { continue };
+        let word = room["game"].as_str().expect("a game");
+        let kind = engine::GameKind::from_word(&word.replace('_', "-")).expect("a game that there is");
+        for (language, code) in [(engine::Language::Chinese, "zh"), (engine::Language::English, "en")] {
+            let names = kind.names(language);
+            for (field, name) in [("game", names.game), ("first", names.first), ("second", names.second)] {
+                assert_eq!(room["names"][field][code], json!(name), "{word}");
+            }
+        }
+        compared.insert(word.to_owned());
+    }
+    assert_eq!(compared.len(), engine::GameKind::ALL.len(), "{compared:?}");
+}
+
 /// Checks that what the host sends has the form of the documentation's examples, and that no kind of message is undocumented.
 fn compare_with_examples(heard: &[Value]) {
     let examples: Value =

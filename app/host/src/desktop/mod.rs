@@ -14,13 +14,15 @@ mod sleep;
 use std::ffi::OsStr;
 use std::process::Stdio;
 
-use proto::control::{self, Language, event};
+use proto::control::{self, Language, RefusalCode, event};
 use tokio::sync::mpsc;
 
 pub(crate) use notifications::{Notification, Order, Subject, Urgency};
 pub(crate) use sleep::{Inhibitor, SleepNews};
 
-use crate::actor::{Actor, LANGUAGE, Message};
+use crate::actor::{Actor, LANGUAGE, Message, QUIET_HOURS};
+use crate::quiet::QuietHours;
+use crate::responder::{Answer, done};
 use crate::show::Refusal;
 
 /// The D-Bus to use.
@@ -72,13 +74,40 @@ impl Actor {
     pub(crate) fn notify(&mut self, body: &event::Body) {
         let unseen = !self.clients.anyone_in_front();
         let language = self.language;
+        let (hours, clock, local_minute) =
+            (self.quiet_hours, self.wall_clock.clone(), self.local_minute.clone());
+        let quiet = || is_quiet(hours, || local_minute(clock()));
         let Some(desktop) = &mut self.desktop else { return };
         for order in desktop.news.heard(body, language) {
-            // Withdrawals are carried out even while somebody looks at a client.
-            if unseen || matches!(order, Order::Withdraw(_)) {
+            let is_told = match &order {
+                Order::Show(one) => unseen && (one.urgency == Urgency::Critical || !quiet()),
+                // Even while somebody looks at a client.
+                Order::Withdraw(_) | Order::WithdrawAll => true,
+            };
+            if is_told {
                 desktop.tell(order);
             }
         }
+    }
+
+    /// Whether the present time is within the quiet hours.
+    pub(crate) fn is_quiet(&self) -> bool {
+        is_quiet(self.quiet_hours, || (self.local_minute)((self.wall_clock)()))
+    }
+
+    pub(crate) fn set_quiet_hours(&mut self, hours: Option<control::QuietHours>) -> Result<Answer, Refusal> {
+        let hours = match hours {
+            Some(hours) => Some(QuietHours::new(hours.from_minute, hours.until_minute).ok_or_else(|| {
+                Refusal::new(RefusalCode::RefusalBadRequest, "two different times of one day are needed")
+            })?),
+            None => None,
+        };
+        let text = hours.map_or_else(String::new, QuietHours::written);
+        self.journal.keep(|store| store.set_setting(QUIET_HOURS, &text))?;
+        self.quiet_hours = hours;
+        let me = self.me();
+        self.tell(event::Body::Me(me));
+        Ok(done())
     }
 
     /// Handles a click on a notification: a client with a window shows its subject; without one, the app is started.
@@ -110,6 +139,11 @@ impl Actor {
         }
         Ok(())
     }
+}
+
+/// The time is read only if there are quiet hours.
+fn is_quiet(hours: Option<QuietHours>, minute: impl FnOnce() -> u16) -> bool {
+    hours.is_some_and(|hours| hours.contains(minute()))
 }
 
 /// Starts a program without waiting for it. A missing program is no error.

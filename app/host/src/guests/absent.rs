@@ -1,4 +1,5 @@
 //! Stub for builds without the feature `guest`: guest seats are shown, and wait.
+#![expect(clippy::unused_self, reason = "the signatures are those of the feature")]
 
 use engine::Side;
 use proto::control::{self, RefusalCode, event};
@@ -16,6 +17,10 @@ pub(crate) struct Guests;
 impl Guests {
     pub(crate) fn new(_: &HostConfig) -> Self {
         Self
+    }
+
+    pub(crate) fn are_possible(&self) -> bool {
+        false
     }
 }
 

@@ -458,6 +458,26 @@ fn all_kinds(store: &mut Store) {
 }
 
 #[test]
+fn the_saves_are_copied_on_another_thread_while_they_are_written() {
+    let (directory, mut store) = store();
+    store.set_setting("name", "Anna").expect("saved");
+    let copier = store.copier();
+    store.connection.execute_batch("BEGIN IMMEDIATE; UPDATE settings SET value = 'Ben'").expect("writing");
+    let copy = std::thread::spawn(move || copier.whole()).join().expect("no panic").expect("copied");
+    store.connection.execute_batch("COMMIT").expect("written");
+    let path = directory.path().join("copied");
+    std::fs::write(&path, copy).expect("written");
+    let name: String = Connection::open(&path)
+        .and_then(|copy| {
+            copy.query_row("SELECT value FROM settings WHERE key = 'name'", [], |row| row.get(0))
+        })
+        .expect("a whole database");
+    assert_eq!(name, "Anna", "what was committed when the copy began");
+    assert_eq!(store.setting("name").expect("read").as_deref(), Some("Ben"));
+    assert!(!directory.path().join("qiyou.copy").exists());
+}
+
+#[test]
 fn a_list_holds_what_passes_the_filter_and_counts_it() {
     let (_directory, mut store) = store();
     all_kinds(&mut store);

@@ -72,6 +72,14 @@ pub(crate) struct Rows {
     pub(crate) moment: moment::Moments,
 }
 
+/// Whether the board shows this position of this match.
+fn stands(app: &Controller, room: &str, ply: u32, revision: u32) -> bool {
+    app.read().room.as_ref().is_some_and(|shown| {
+        let shown_ply = shown.board.as_ref().map_or(0, |board| board.ply);
+        (room, ply, revision) == (&*shown.id, shown_ply, shown.revision)
+    })
+}
+
 pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     let page = window.global::<BoardAdapter>();
     page.set_points(ModelRc::from(app.board.points.clone()));
@@ -136,20 +144,14 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     page.on_choose_confirmed(when!(app, |app| {
         let mut meant = None;
         app.change(|inner| meant = inner.choosing.take());
-        let same = |asked: &Choosing| {
-            app.read().room.as_ref().is_some_and(|room| {
-                let ply = room.board.as_ref().map_or(0, |board| board.ply);
-                (&asked.room, asked.ply, asked.revision) == (&room.id, ply, room.revision)
-            })
-        };
-        if let Some(asked) = meant.filter(same) {
+        if let Some(asked) = meant.filter(|asked| stands(&app, &asked.room, asked.ply, asked.revision)) {
             act(&app, asked.action);
         }
     }));
     page.on_step_anyway(when!(app, |app| {
         let mut meant = None;
         app.change(|inner| meant = inner.losing.take());
-        if let Some(losing) = meant {
+        if let Some(losing) = meant.filter(|asked| stands(&app, &asked.room, asked.ply, asked.revision)) {
             act(&app, Action { kind: Some(losing.kind) });
         }
     }));

@@ -11,7 +11,7 @@ use super::{carrier, touched, update};
 use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{
     AccountState, Acquaintance, BlockedView, ContactView, Dialog, FriendView, FriendsAdapter, MainWindow,
-    Page, Presence, Remark, Visibility,
+    Page, Presence, Remark, Unreached, Visibility,
 };
 
 /// Size of one module of the QR code in device pixels; an integer, so that its edges are sharp on every screen.
@@ -296,6 +296,12 @@ fn view(known: &Known, friend: &control::Friend, now_unix_ms: u64) -> FriendView
         name: friend.name.as_str().into(),
         note: friend.note.as_str().into(),
         presence,
+        unreached: match friend.unreached() {
+            control::Unreached::Left => Unreached::Left,
+            control::Unreached::NoCarrier => Unreached::NoCarrier,
+            control::Unreached::NotFound => Unreached::NotFound,
+            control::Unreached::NotHeard | control::Unreached::Unspecified => Unreached::None,
+        },
         carrier: carrier(friend.carrier()),
         days: days(friend.met_unix_ms, now_unix_ms),
         met_by: carrier(friend.met_by()),

@@ -110,7 +110,9 @@ impl Guest {
         let dialog = window.global::<GuestAdapter>();
         let seats = known.room.iter().flat_map(|room| [&room.first, &room.second]).flatten();
         dialog.set_has_seat(seats.into_iter().any(|seat| matches!(seat.who, Some(seat::Who::Guest(_)))));
-        dialog.set_can_watch(known.room.as_ref().is_some_and(|room| room.puzzle.is_none()));
+        let offered = known.state.me.has_guests;
+        dialog.set_offered(offered);
+        dialog.set_can_watch(offered && known.room.as_ref().is_some_and(|room| room.puzzle.is_none()));
         if let Some(asking) = known.guest_asking() {
             dialog.set_name(asking.name.as_str().into());
         }

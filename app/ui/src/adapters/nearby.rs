@@ -8,7 +8,9 @@ use slint::{ComponentHandle, ModelRc, VecModel};
 use super::{game, new_game, touched, update};
 use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::preferences::LastOpponent;
-use crate::screens::{Dialog, MainWindow, NearbyAdapter, NearbyState, Neighbour, Page, Progress, Remark};
+use crate::screens::{
+    Dialog, MainWindow, NearbyAdapter, NearbyState, Neighbour, Page, Progress, Remark, StrangerView,
+};
 
 /// State of the page.
 #[derive(Default)]
@@ -18,6 +20,7 @@ pub(crate) struct Nearby {
     /// Id of the nearby device whose dialog is open.
     neighbour: String,
     rows: Rc<VecModel<Neighbour>>,
+    strangers: Rc<VecModel<StrangerView>>,
 }
 
 /// The reply to the request to turn the adapter on.
@@ -34,6 +37,10 @@ impl Nearby {
     pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let page = window.global::<NearbyAdapter>();
         page.set_neighbours(ModelRc::from(self.rows.clone()));
+        page.set_strangers(ModelRc::from(self.strangers.clone()));
+        page.on_send_away(touched!(app, |_pages, cx, peer| {
+            cx.ask.done(request::Body::SendAway(control::SendAway { peer: peer.into() }));
+        }));
         page.on_invite(touched!(app, |pages, cx, peer| {
             pages.invitation.propose(&peer, cx.known.nearby_game(), "", cx);
         }));
@@ -100,6 +107,12 @@ impl Nearby {
         // Friends first; the order within a group does not depend on the signal, so that no row moves under a finger.
         rows.sort_by_key(|row| (!row.friend, row.name.clone(), row.id.clone()));
         update(&self.rows, &rows);
+        // Strangers that this device has dialed are rows already.
+        let strangers = known.state.strangers.values().filter(|one| !one.mine);
+        let strangers: Vec<StrangerView> = strangers
+            .map(|one| StrangerView { id: one.id.as_str().into(), name: one.name.as_str().into() })
+            .collect();
+        update(&self.strangers, &strangers);
     }
 }
 

@@ -12,6 +12,9 @@ use crate::screens::{
     AdapterView, Dialog, EndingsState, MainWindow, Page, SettingsAdapter, Theme, ThemeChoice, Visibility,
 };
 
+/// The quiet hours at first: from 22:00 until 8:00.
+const NIGHT: control::QuietHours = control::QuietHours { from_minute: 22 * 60, until_minute: 8 * 60 };
+
 /// State of the page besides the host's state and the preferences.
 #[derive(Default)]
 pub(crate) struct Settings {
@@ -37,6 +40,14 @@ impl Settings {
         page.on_toggle_found_when_closed(touched!(app, |_pages, cx| {
             let on = !cx.known.state.me.found_when_closed;
             cx.ask.done(request::Body::SetFoundWhenClosed(control::SetFoundWhenClosed { on }));
+        }));
+        page.on_toggle_quiet_hours(touched!(app, |_pages, cx| {
+            let on = cx.known.state.me.quiet_hours.is_none();
+            set_quiet_hours(on.then_some(NIGHT), cx);
+        }));
+        page.on_step_quiet_hours(touched!(app, |_pages, cx, from, until| {
+            let hours = cx.known.state.me.quiet_hours.unwrap_or(NIGHT);
+            set_quiet_hours(Some(stepped(hours, from, until)), cx);
         }));
         page.on_toggle_bluetooth(touched!(app, |_pages, cx| toggle_carrier(control::Carrier::Bluetooth, cx)));
         page.on_toggle_lan(touched!(app, |_pages, cx| toggle_carrier(control::Carrier::Lan, cx)));
@@ -160,6 +171,11 @@ impl Settings {
         page.set_name(known.state.me.name.as_str().into());
         page.set_visibility(friends::visibility(known));
         page.set_found_when_closed(known.state.me.found_when_closed);
+        let quiet = known.state.me.quiet_hours;
+        page.set_has_quiet_hours(quiet.is_some());
+        let quiet = quiet.unwrap_or(NIGHT);
+        page.set_quiet_from((quiet.from_minute / 60) as i32);
+        page.set_quiet_until((quiet.until_minute / 60) as i32);
         let (bluetooth, lan) = (known.state.bluetooth(), known.state.radio(control::Carrier::Lan));
         page.set_has_bluetooth(bluetooth.is_some());
         page.set_uses_bluetooth(bluetooth.is_some_and(|radio| !radio.unused));
@@ -198,6 +214,20 @@ pub(crate) fn list_adapters(cx: &mut Cx<'_>) {
     cx.ask.send(request::Body::ListAdapters(control::ListAdapters {}), Question);
 }
 
+/// The quiet hours after a step of either end by an hour. A step that would leave nothing between them is made twice.
+fn stepped(hours: control::QuietHours, from: i32, until: i32) -> control::QuietHours {
+    let step = |minute: u32, hours: i32| (minute as i32 + hours * 60).rem_euclid(24 * 60) as u32;
+    let once = control::QuietHours {
+        from_minute: step(hours.from_minute, from),
+        until_minute: step(hours.until_minute, until),
+    };
+    if once.from_minute == once.until_minute { stepped(once, from, until) } else { once }
+}
+
+fn set_quiet_hours(hours: Option<control::QuietHours>, cx: &mut Cx<'_>) {
+    cx.ask.done(request::Body::SetQuietHours(control::SetQuietHours { hours }));
+}
+
 fn toggle_carrier(carrier: control::Carrier, cx: &mut Cx<'_>) {
     let Some(on) = cx.known.state.radio(carrier).map(|radio| radio.unused) else { return };
     let set = control::SetCarrier { carrier: carrier.into(), on };
@@ -223,6 +253,17 @@ fn spaced(fingerprint: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_end_of_the_quiet_hours_steps_over_midnight_and_over_the_other_end() {
+        let hours =
+            |from: u32, until: u32| control::QuietHours { from_minute: from * 60, until_minute: until * 60 };
+        assert_eq!(stepped(hours(22, 8), 1, 0), hours(23, 8));
+        assert_eq!(stepped(hours(23, 8), 1, 0), hours(0, 8));
+        assert_eq!(stepped(hours(22, 0), 0, -1), hours(22, 23));
+        assert_eq!(stepped(hours(7, 8), 1, 0), hours(9, 8));
+        assert_eq!(stepped(hours(7, 8), 0, -1), hours(7, 6));
+    }
 
     #[test]
     fn a_key_is_grouped_once_however_the_host_writes_it() {

@@ -45,9 +45,12 @@ pub(crate) struct Picked {
     pub(crate) at: u32,
 }
 
-/// An action that would lose at once, awaiting the player's confirmation.
+/// An action that would lose at once, awaiting the player's confirmation, in one position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Losing {
+    pub(crate) room: String,
+    pub(crate) ply: u32,
+    pub(crate) revision: u32,
     pub(crate) kind: action::Kind,
     /// The reason, if it is not the repetition of a position.
     pub(crate) words: Option<control::Words>,

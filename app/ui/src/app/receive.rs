@@ -40,7 +40,7 @@ impl Controller {
             }
             _ => None,
         };
-        if self.asks_anew(&event) {
+        if self.asks_anew(&event) && !event.quiet {
             self.hear(Cue::YourTurn);
             self.feel(Feel::Strong);
         }
@@ -68,7 +68,7 @@ impl Controller {
             Some(event::Body::InvitationGone(gone)) => {
                 self.turn(|pages, cx| pages.invitation.gone(&gone, gone_name, cx));
             }
-            Some(event::Body::Said(said)) => self.said(said),
+            Some(event::Body::Said(said)) => self.said(said, event.quiet),
             Some(event::Body::Notice(notice)) => self.notice(&notice),
             Some(event::Body::Activated(chosen)) => self.activated(&chosen),
             _ => {}
@@ -114,9 +114,9 @@ impl Controller {
         }
     }
 
-    fn said(self: &Rc<Self>, said: control::Said) {
+    fn said(self: &Rc<Self>, said: control::Said, quiet: bool) {
         let mine = usize::from(said.mine);
-        if !said.mine {
+        if !said.mine && !quiet {
             self.hear(Cue::Tick);
         }
         self.known_mut().said[mine] = Some(said);

@@ -435,15 +435,96 @@ fn carriers_are_switched_and_their_trouble_is_said_beside_others() {
     told.app.go(Page::Settings);
     stage.settle(&told.scene);
     told.asked();
-    let page = told.app.window().global::<qiyou::screens::SettingsAdapter<'_>>();
+    let window = told.app.window().clone_strong();
+    let page = window.global::<qiyou::screens::SettingsAdapter<'_>>();
     page.invoke_toggle_lan();
     page.invoke_toggle_found_when_closed();
+    page.invoke_toggle_quiet_hours();
+    let night = control::QuietHours { from_minute: 22 * 60, until_minute: 8 * 60 };
+    let quiet = control::SetQuietHours { hours: Some(night) };
     let leave_it = control::SetCarrier { carrier: control::Carrier::Lan.into(), on: false };
     let found = control::SetFoundWhenClosed { on: true };
     assert_eq!(
         asked(&stage, &mut told),
-        [request::Body::SetCarrier(leave_it), request::Body::SetFoundWhenClosed(found)]
+        [
+            request::Body::SetCarrier(leave_it),
+            request::Body::SetFoundWhenClosed(found),
+            request::Body::SetQuietHours(quiet)
+        ]
     );
+    told.say(event::Body::Me(control::Me { quiet_hours: Some(night), ..Default::default() }));
+    stage.settle(&told.scene);
+    assert!(says(&told, "From 22:00") && says(&told, "Until 8:00"));
+    page.invoke_step_quiet_hours(0, -1);
+    let longer = control::QuietHours { until_minute: 7 * 60, ..night };
+    let quiet = control::SetQuietHours { hours: Some(longer) };
+    assert_eq!(asked(&stage, &mut told), [request::Body::SetQuietHours(quiet)]);
+    page.invoke_toggle_quiet_hours();
+    let none = control::SetQuietHours { hours: None };
+    assert_eq!(asked(&stage, &mut told), [request::Body::SetQuietHours(none)]);
+}
+
+#[test]
+fn a_stranger_who_has_connected_is_shown_nearby_and_sent_away_by_a_touch() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.go(Page::Nearby);
+    let stranger = |id: &str, name: &str, mine| {
+        event::Body::Stranger(control::Stranger {
+            id: id.into(),
+            name: name.into(),
+            mine,
+            ..Default::default()
+        })
+    };
+    told.say(stranger("a", "", false));
+    told.say(stranger("b", "Mallory", false));
+    told.say(stranger("c", "Carl", true));
+    stage.settle(&told.scene);
+    assert!(says(&told, "Someone is connecting to this device"));
+    assert!(says(&told, "Mallory is connecting to this device"));
+    assert!(!says(&told, "Carl is connecting to this device"), "this device has asked for it");
+    told.asked();
+    tap(&stage, &told, "Send Mallory away");
+    let away = control::SendAway { peer: "b".into() };
+    assert_eq!(asked(&stage, &mut told), [request::Body::SendAway(away)]);
+    told.say(event::Body::StrangerGone(control::Gone { id: "b".into() }));
+    stage.settle(&told.scene);
+    assert!(!says(&told, "Mallory is connecting to this device"));
+}
+
+#[test]
+fn a_friend_who_cannot_be_reached_has_the_reason_in_the_row() {
+    let stage = Stage::new();
+    let told = started(&stage);
+    told.app.go(Page::Friends);
+    for (unreached, said) in [
+        (control::Unreached::NotHeard, "Librem 5, not here"),
+        (control::Unreached::Left, "Librem 5, has left"),
+        (control::Unreached::NoCarrier, "Librem 5, out of reach: Bluetooth and the network don't work here"),
+        (control::Unreached::NotFound, "Librem 5, not here, and can't find this device"),
+    ] {
+        told.say(event::Body::Friend(control::Friend {
+            id: "a".into(),
+            name: "Librem 5".into(),
+            unreached: unreached.into(),
+            ..Default::default()
+        }));
+        stage.settle(&told.scene);
+        assert!(says(&told, said), "{said}");
+    }
+}
+
+#[test]
+fn a_browser_guest_is_offered_only_where_the_host_has_guests() {
+    let stage = Stage::new();
+    let told = started(&stage);
+    told.app.go(Page::Nearby);
+    for has_guests in [true, false] {
+        told.say(event::Body::Me(control::Me { has_guests, ..Default::default() }));
+        stage.settle(&told.scene);
+        assert_eq!(says(&told, "Someone without Qiyou"), has_guests);
+    }
 }
 
 #[test]

@@ -203,6 +203,39 @@ fn a_forbidden_point_says_why_before_it_is_played() {
 }
 
 #[test]
+fn a_warned_move_is_not_played_in_the_position_or_match_that_came_after_the_question() {
+    let stage = Stage::new();
+    let changes: [fn(&mut control::Room); 3] = [
+        |room| room.id = "rematch".into(),
+        |room| room.revision += 1,
+        |room| room.board.as_mut().expect("a board").ply += 2,
+    ];
+    for change in changes {
+        let mut room = mine();
+        let board = room.board.as_mut().expect("a board");
+        board.touch.as_mut().expect("stones are placed").warnings.push(control::Warning {
+            at: 0,
+            words: None,
+            points: vec![0],
+        });
+        let mut told = playing(&stage, room.clone());
+        let page = told.app.window().global::<BoardAdapter<'_>>();
+        page.invoke_touch(14 * 15);
+        stage.settle(&told.scene);
+        change(&mut room);
+        let id = room.id.clone();
+        told.say(event::Body::Room(room));
+        told.app.open_room(&id);
+        stage.settle(&told.scene);
+        told.asked();
+        told.app.window().global::<BoardAdapter<'_>>().invoke_step_anyway();
+        stage.settle(&told.scene);
+        let acts = told.asked().iter().filter(|one| matches!(body(one), request::Body::Act(_))).count();
+        assert_eq!(acts, 0);
+    }
+}
+
+#[test]
 fn what_a_friend_says_is_read_for_a_while_and_a_word_is_said_with_one_touch() {
     let stage = Stage::new();
     let mut room = mine();

@@ -38,6 +38,7 @@ impl Told {
             name: "Steam Deck".into(),
             visibility: control::Visibility::Everyone.into(),
             fingerprint: "3f2a91c05b7e44d1a07be4420c91ff03".into(),
+            has_guests: true,
             ..Default::default()
         }));
         told.say(event::Body::Ready(control::Ready {}));

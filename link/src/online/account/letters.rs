@@ -55,6 +55,17 @@ impl Post {
         Self { news, sent: BTreeMap::new(), read: VecDeque::new(), last: None, pages: 0 }
     }
 
+    /// Remembers a letter until its receipt. The ids are random, the numbers ascend: the oldest letter has the lowest number.
+    fn remember_sent(&mut self, id: String, number: u64, to: BareJid) {
+        if self.sent.len() >= KEPT
+            && let Some(oldest) =
+                self.sent.iter().min_by_key(|(_, (number, _))| *number).map(|(id, _)| id.clone())
+        {
+            self.sent.remove(&oldest);
+        }
+        self.sent.insert(id, (number, to));
+    }
+
     fn tell(&self, news: LetterNews) {
         // Without a receiver nobody plays by letter.
         let _ = self.news.send(news);
@@ -78,10 +89,7 @@ impl Task {
         message.payloads.push(element(sealed));
         message.payloads.push(receipts::Request.into());
         let token = stream.send(Box::new(message.into())).await;
-        if self.post.sent.len() >= KEPT {
-            self.post.sent.pop_first();
-        }
-        self.post.sent.insert(id, (number, to));
+        self.post.remember_sent(id, number, to);
         let news = self.post.news.clone();
         tokio::spawn(async move {
             let stage = if reached_server(token).await { LetterStage::AtServer } else { LetterStage::Lost };
@@ -228,6 +236,19 @@ async fn reached_server(mut token: StanzaToken) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_many_letters_in_transit_the_oldest_is_forgotten_first() {
+        let (news, _heard) = mpsc::unbounded_channel();
+        let mut post = Post::new(news);
+        let to: BareJid = "ben@example.org".parse().expect("an address");
+        for number in 0..2 * KEPT as u64 {
+            // Random ids sort in any order; these in the reverse one.
+            post.remember_sent(format!("{:06}", 1_000_000 - number), number, to.clone());
+            assert!(post.sent.len() <= KEPT);
+        }
+        assert_eq!(post.sent.values().map(|(number, _)| *number).min(), Some(KEPT as u64));
+    }
 
     #[test]
     fn a_letter_comes_back_from_xml_and_nonsense_does_not() {

@@ -150,7 +150,9 @@ fn show_beside(window: &MainWindow, app: &Controller) {
     page.set_can_draw(room.can_offer_draw);
     page.set_can_resign(room.can_resign);
     page.set_can_new_game(room.can_new_game);
-    page.set_can_hint(room.can_act && room.analysis.is_none() && room.race.is_none());
+    let is_person = |seat: &control::Seat| matches!(seat.who, Some(seat::Who::Peer(_) | seat::Who::Guest(_)));
+    let with_person = [&room.first, &room.second].into_iter().flatten().any(is_person);
+    page.set_can_hint(room.can_act && room.analysis.is_none() && room.race.is_none() && !with_person);
     let solving = inner.solving.as_ref().filter(|solving| solving.is_of(room));
     page.set_solving(solving.is_some());
     page.set_solving_rests(solving.is_some_and(Solving::paused));

@@ -100,7 +100,12 @@ pub(super) fn touch(app: &Controller, index: i32) {
             app.remark(Remark::Told, &said);
         }
         Touch::Warn(kind, words) => {
-            app.change(|inner| inner.losing = Some(Losing { kind, words }));
+            app.change(|inner| {
+                let Some(room) = &inner.room else { return };
+                let ply = room.board.as_ref().map_or(0, |board| board.ply);
+                let (room, revision) = (room.id.clone(), room.revision);
+                inner.losing = Some(Losing { room, ply, revision, kind, words });
+            });
             app.open(Dialog::Losing);
         }
     }
