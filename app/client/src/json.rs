@@ -3,9 +3,9 @@
 
 use proto::board::Result as MatchResult;
 use proto::control::{
-    Account, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact, Event, Friend,
-    GameSheet, Gift, Guest, HintFound, Invitation, MatchSummary, Me, Nearby, Puzzle, PuzzleCount, QuietHours,
-    Race, Room, Seat, Stranger, Taken, event, seat,
+    Account, Achieved, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact,
+    Event, Friend, GameSheet, Gift, Guest, HintFound, Invitation, MatchSummary, Me, Nearby, Puzzle,
+    PuzzleCount, QuietHours, Race, Room, Seat, Stranger, Taken, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -238,6 +238,7 @@ pub fn room(room: &Room) -> Value {
         "ply": board.ply, "turn": words::side(board.turn),
         "mine": room.mine.iter().map(|side| words::side(*side)).collect::<Vec<_>>(),
         "result": room.result.map(result),
+        "achieved": room.achieved.as_ref().map(achieved),
         "offer": room.offer.as_ref().map(|offer| json!({"kind": words::offer(offer.kind), "mine": offer.mine})),
         "link": room.link.as_ref().map(|link| json!({
             "carrier": words::carrier(link.carrier), "state": words::link(link), "away_ms": link.away_ms,
@@ -256,6 +257,15 @@ pub fn room(room: &Room) -> Value {
         "can_analyse": room.can_analyse, "analysis": analysis(room.analysis.as_ref()),
         "race": room.race.as_ref().map(race), "puzzle": puzzle_room(room),
         "differs": room.differs, "seen_ply": room.seen_ply, "follows": room.follows,
+    })
+}
+
+/// What the end of a match was to the person here.
+pub fn achieved(achieved: &Achieved) -> Value {
+    json!({
+        "help": words::help(achieved.help), "first_win": achieved.first_win, "streak": achieved.streak,
+        "fewest": achieved.fewest, "best_before": achieved.best_before,
+        "next_level": achieved.next_level, "review": achieved.review,
     })
 }
 
@@ -364,4 +374,25 @@ fn puzzle_room(room: &Room) -> Value {
         json!({"puzzle": state.puzzle.as_ref().map(puzzle), "progress": words::puzzle_progress(state), "left": state.left,
             "say_en": state.say.as_ref().map(|say| &say.en), "next": state.next})
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::control::Help;
+
+    use super::*;
+
+    #[test]
+    fn what_the_end_was_to_the_player_is_in_the_room_and_null_where_it_is_not_told() {
+        let achieved = Achieved { first_win: true, streak: 2, next_level: 4, ..Achieved::default() };
+        let told = room(&Room { achieved: Some(achieved), ..Room::default() });
+        let plain = json!({"help": "none", "first_win": true, "streak": 2, "fewest": false,
+            "best_before": 0, "next_level": 4, "review": false});
+        assert_eq!(told["achieved"], plain);
+        assert_eq!(room(&Room::default())["achieved"], Value::Null);
+        for (help, word) in [(Help::Hints, "hints"), (Help::Solved, "solved")] {
+            let helped = Achieved { help: help.into(), ..Achieved::default() };
+            assert_eq!(self::achieved(&helped)["help"], word);
+        }
+    }
 }

@@ -3,9 +3,9 @@
 use proto::board::{Ending, Game, GomokuOpening, GomokuRule, Setup, Side, setup};
 use proto::control::{
     AccountState, Carrier, CheckState, ColourChoice, ComparisonEnd, ConnectState, ContactState, EndingsState,
-    FactKind, InvitationEnd, LetterState, LinkState, MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind,
-    Presence, PuzzleProgress, PuzzleState, RadioState, RefusalCode, Score, Seat, ThreatKind, Unreached,
-    Visibility, score, seat,
+    FactKind, Help, InvitationEnd, LetterState, LinkState, MarkKind, NoticeKind, OfferKind, PeerLink,
+    PieceKind, Presence, PuzzleProgress, PuzzleState, RadioState, RefusalCode, Score, Seat, ThreatKind,
+    Unreached, Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -33,6 +33,7 @@ macro_rules! words {
 }
 
 words! {
+    help: Help without "HELP_";
     side: Side without "SIDE_";
     game: Game without "GAME_";
     ending: Ending without "ENDING_";

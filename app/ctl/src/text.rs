@@ -3,8 +3,8 @@
 use client::words::{carrier, letter, level_text, score, seat, setup, side};
 use proto::board::{Ending, Result as MatchResult, Side};
 use proto::control::{
-    Adapter, Board, Clock, FactKind, GameSheet, Guest, HintFound, LetterState, Race, Room, Stranger,
-    Unreached,
+    Achieved, Adapter, Board, Clock, FactKind, GameSheet, Guest, Help, HintFound, LetterState, Race, Room,
+    Stranger, Unreached,
 };
 
 /// The best first.
@@ -120,7 +120,10 @@ pub(crate) fn adapter(adapter: &Adapter) -> String {
 pub(crate) fn room(room: &Room) -> String {
     let board = room.board.clone().unwrap_or_default();
     let state = match &room.result {
-        Some(over) => result_in(*over, &board),
+        Some(over) => match room.achieved.as_ref().map(achieved).filter(|words| !words.is_empty()) {
+            Some(achieved) => format!("{}: {achieved}", result_in(*over, &board)),
+            None => result_in(*over, &board),
+        },
         None => format!("ply {}, {} to move", board.ply, side(board.turn)),
     };
     let last = room.record.last().map_or_else(String::new, |last| format!(", last {last}"));
@@ -157,6 +160,28 @@ pub(crate) fn room(room: &Room) -> String {
         seat(room.second.as_ref()),
         setup(room.setup.as_ref())
     )
+}
+
+/// What the end of a match was to the person here; empty where there is nothing to tell. What was won with help is not the
+/// person's own doing.
+pub(crate) fn achieved(achieved: &Achieved) -> String {
+    let mut told: Vec<String> = match achieved.help() {
+        Help::Hints => vec!["with hints".into()],
+        Help::Solved => vec!["the solution was shown".into()],
+        Help::None => [
+            (achieved.first_win, "first win".to_owned()),
+            (achieved.streak > 1, format!("{} wins in a row", achieved.streak)),
+            (achieved.fewest, "no solution has fewer presses".into()),
+            (achieved.best_before > 0, format!("fewest presses so far, {} before", achieved.best_before)),
+        ]
+        .into_iter()
+        .filter_map(|(so, words)| so.then_some(words))
+        .collect(),
+    };
+    if achieved.next_level > 0 {
+        told.push(format!("next is level {}", achieved.next_level));
+    }
+    told.join(", ")
 }
 
 /// Presses and times of both; tenths of a second only for a finished run, because they decide the race.
@@ -235,4 +260,29 @@ pub(crate) fn guest(guest: &Guest) -> String {
     let asks = if guest.asks { ", somebody else asks for the seat" } else { "" };
     let name = if guest.name.is_empty() { "a guest" } else { &guest.name };
     format!("{id}  {}: {name}, {state}{asks}", side(guest.side))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_room_that_is_over_tells_what_its_end_was_to_the_player() {
+        let over = MatchResult { winner: Side::First.into(), ending: Ending::FiveInARow.into() };
+        let line = |achieved| room(&Room { result: Some(over), achieved, ..Room::default() });
+        let plain = line(None);
+        assert!(plain.ends_with("X (first) wins: five in a row"), "{plain}");
+        let of = Achieved::default;
+        for (achieved, words) in [
+            (of(), ""),
+            (Achieved { first_win: true, next_level: 4, ..of() }, ": first win, next is level 4"),
+            (Achieved { streak: 3, ..of() }, ": 3 wins in a row"),
+            (Achieved { fewest: true, ..of() }, ": no solution has fewer presses"),
+            (Achieved { best_before: 9, ..of() }, ": fewest presses so far, 9 before"),
+            (Achieved { help: Help::Hints.into(), next_level: 4, ..of() }, ": with hints, next is level 4"),
+            (Achieved { help: Help::Solved.into(), ..of() }, ": the solution was shown"),
+        ] {
+            assert_eq!(line(Some(achieved)), format!("{plain}{words}"));
+        }
+    }
 }

@@ -18,6 +18,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::adapters;
 use crate::art::Sprites;
+use crate::clipboard::Clipboard;
 use crate::feel::{Nothing, Senses};
 use crate::fonts;
 use crate::memory;
@@ -116,6 +117,7 @@ impl App {
             looking: slint::Timer::default(),
             saying: slint::Timer::default(),
             senses: RefCell::new(Rc::new(Nothing)),
+            clipboard: RefCell::new(None),
             taken: Cell::new(0),
             shown: Cell::new(0),
             board: adapters::board::Rows::default(),
@@ -197,6 +199,11 @@ impl App {
         senses.music(self.controller.read().preferences.music_level);
         *self.controller.senses.borrow_mut() = senses;
         self.controller.show();
+    }
+
+    /// Copies pictures to this clipboard from now on; before, they cannot be copied.
+    pub fn give_clipboard(&self, clipboard: Rc<dyn Clipboard>) {
+        *self.controller.clipboard.borrow_mut() = Some(clipboard);
     }
 
     /// Replaces the preferences, as the settings page does.
@@ -295,6 +302,7 @@ pub(crate) struct Controller {
     /// Ends the display of chat messages.
     saying: slint::Timer,
     senses: RefCell<Rc<dyn Senses>>,
+    clipboard: RefCell<Option<Rc<dyn Clipboard>>>,
     taken: Cell<u64>,
     shown: Cell<u64>,
     pub(crate) board: adapters::board::Rows,
@@ -399,6 +407,7 @@ impl Controller {
             }
             Step::ForgetProgress(peer) => drop(self.known_mut().state.connecting.remove(&peer)),
             Step::BoardReply(question, answer) => adapters::board::reply(self, question, *answer),
+            Step::SavePicture(subject, match_file) => adapters::picture::save(self, &subject, &match_file),
             Step::SolveWhenThere(solve) => self.known_mut().solve_when_there = solve,
         }
     }
@@ -437,6 +446,11 @@ impl Controller {
         if self.read().preferences.vibration {
             self.senses.borrow().feel(feel);
         }
+    }
+
+    /// The clipboard for pictures, where there is one.
+    pub(crate) fn clipboard(&self) -> Option<Rc<dyn Clipboard>> {
+        self.clipboard.borrow().clone().filter(|clipboard| clipboard.is_there())
     }
 
     pub(crate) fn has_motor(&self) -> bool {

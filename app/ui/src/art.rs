@@ -41,6 +41,7 @@ impl Sprites {
     pub(crate) fn attach(window: &MainWindow) -> Rc<Self> {
         let sprites = Rc::new(Self::default());
         let art = window.global::<Art>();
+        sprites.serve(&art);
         let it = sprites.clone();
         art.on_first_drawing(move || {
             if let Some(call) = it.first_drawing.take() {
@@ -48,9 +49,14 @@ impl Sprites {
             }
             slint::Color::default()
         });
-        let it = sprites.clone();
+        sprites
+    }
+
+    /// Handles requests for all that is drawn at its own size.
+    pub(crate) fn serve(self: &Rc<Self>, art: &Art<'_>) {
+        let it = self.clone();
         art.on_icon(move |name, pixels| it.icon(name, pixels));
-        let it = sprites.clone();
+        let it = self.clone();
         art.on_piece(move |side, piece, pixels, turned| {
             if !(1..=2).contains(&side) {
                 return Image::default();
@@ -60,26 +66,26 @@ impl Sprites {
                 framed(&drawn_piece(side, piece, turned), w, h, 0)
             })
         });
-        let it = sprites.clone();
+        let it = self.clone();
         art.on_board(move |river, columns, rows, cell, left, top, width, height, dark, style| {
             let key = format!("board {river} {columns} {rows} {cell} {left} {top} {dark} {style}");
             it.drawn_at(&key, width, height, |w, h| {
                 board(&Lines { river, columns, rows, cell, left, top, dark, style }, w, h)
             })
         });
-        let it = sprites.clone();
+        let it = self.clone();
         art.on_tile(move |game, width, height, dark| {
             it.drawn_at(&format!("tile {game} {dark}"), width, height, |w, h| {
                 framed(&widened(&themed(tile(game), dark), figure(game), w, h), w, h, w.min(h) / 14)
             })
         });
-        let it = sprites.clone();
+        let it = self.clone();
         art.on_two_devices(move |width, height, dark| {
             it.drawn_at(&format!("two devices {dark}"), width, height, |w, h| {
                 framed(&themed(include_str!("../../screens/art/two-devices.svg"), dark), w, h, 0)
             })
         });
-        let it = sprites.clone();
+        let it = self.clone();
         art.on_thumbnail(move |key, revision, pixels, dark| {
             it.drawn_at(&format!("thumbnail {key} {revision} {dark}"), pixels, pixels, |w, h| {
                 let known = it.thumbnails.borrow();
@@ -87,7 +93,6 @@ impl Sprites {
                 thumbnail(known.get(key.as_str()).map_or(&none, |(_, board)| board), w, h, dark)
             })
         });
-        sprites
     }
 
     /// Sets the board of the thumbnail with this key; returns its revision, which grows when the board changes.

@@ -12,6 +12,7 @@
 mod adapters;
 mod app;
 mod art;
+mod clipboard;
 mod feel;
 mod files;
 mod fonts;
@@ -22,6 +23,7 @@ mod preferences;
 pub use ::client::{Client, FromHost, HandOfHost, Lost, connect};
 pub use ::screens;
 pub use app::{App, AppError, Work};
+pub use clipboard::{Clipboard, DesktopClipboard, Picture};
 pub use feel::{Devices, Senses, press};
 pub use preferences::{
     Confirm, Language, LastColour, LastGame, LastOpponent, OwnPace, Paper, Preferences, Store,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::{CommandFactory, Parser};
 use host::{Host, HostConfig};
 use qiyou::screens::{Game, Page};
-use qiyou::{App, AppError, Devices, Store, connect};
+use qiyou::{App, AppError, DesktopClipboard, Devices, Store, connect};
 use slint::ComponentHandle;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
@@ -138,6 +138,7 @@ fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
         app.look_at_file(&file);
     }
     app.give_senses(Devices::of_this_machine());
+    app.give_clipboard(DesktopClipboard::new());
     let window = app.window().as_weak();
     senses::pads::listen(move |press| {
         window.upgrade_in_event_loop(move |window| qiyou::press(&window, press)).is_ok()

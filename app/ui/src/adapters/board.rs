@@ -18,7 +18,7 @@ use proto::control::{
 };
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{game, touched, when};
+use super::{game, replay, touched, when};
 use crate::app::{Answer, Asked, Choosing, Controller, HintState};
 use crate::preferences::LastGame;
 use crate::screens::{
@@ -173,6 +173,11 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     }));
     page.on_take_back(when!(app, |app| offer(&app, WireOffer::OfferTakeBack)));
     page.on_analyse(when!(app, |app, step| analyse(&app, step)));
+    page.on_save_picture(touched!(app, |_pages, cx| {
+        if let Some(subject) = cx.known.room.as_ref().and_then(|room| show::subject(room, cx.known)) {
+            replay::ask_file_name(subject, cx);
+        }
+    }));
     page.on_review(touched!(app, |pages, cx| pages.replay.review(cx)));
     page.on_new_game_same(when!(app, |app| offer(&app, WireOffer::OfferNewGameSame)));
     page.on_offer_draw(when!(app, |app| offer(&app, WireOffer::OfferDraw)));

@@ -16,6 +16,7 @@ pub(crate) mod lesson;
 mod navigation;
 pub(crate) mod nearby;
 pub(crate) mod new_game;
+pub(crate) mod picture;
 pub(crate) mod puzzles;
 pub(crate) mod records;
 pub(crate) mod replay;

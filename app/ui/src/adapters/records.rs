@@ -289,17 +289,23 @@ fn free_in(folder: &Path, name: &str) -> PathBuf {
     (1..SAME_NAME).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(SAME_NAME))
 }
 
-/// Writes a match to a new file in the app's folder, without overwriting.
+/// Writes a match to a new file in the app's folder.
 pub(crate) fn save(file: &control::File, cx: &mut Cx<'_>) {
-    let Some(free) = free_file(&file.name, cx.known) else { return cx.go.remark(Remark::Disk, "") };
-    let folder = free.parent().unwrap_or(Path::new("/"));
-    match fs::create_dir_all(folder).and_then(|()| fs::write(&free, &file.content)) {
-        Ok(()) => cx.go.remark(Remark::SavedFile, &free.display().to_string()),
+    match write_new(&file.name, &file.content, cx.known) {
+        Ok(path) => cx.go.remark(Remark::SavedFile, &path.display().to_string()),
         Err(error) => {
-            tracing::warn!(%error, path = %free.display(), "a match could not be written");
+            tracing::warn!(%error, name = file.name, "a match could not be written");
             cx.go.remark(Remark::Disk, "");
         }
     }
+}
+
+/// Writes a new file into the app's folder, without overwriting another. Its path.
+pub(crate) fn write_new(name: &str, content: &[u8], known: &Known) -> io::Result<PathBuf> {
+    let free = free_file(name, known).ok_or_else(|| io::Error::other("no home directory"))?;
+    fs::create_dir_all(free.parent().unwrap_or(Path::new("/")))?;
+    fs::write(&free, content)?;
+    Ok(free)
 }
 
 fn row(sprites: &Sprites, one: &control::MatchSummary, now_unix_ms: u64) -> RecordRow {

@@ -12,11 +12,11 @@ use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 use turning::{beside, turning_points};
 
 use super::board::{Layout, Names, counts_area, ending, fact, names, pairs, plain_points, point_of};
-use super::{game, game_of, home, new_game, records, side, touched, update};
+use super::{game, game_of, home, new_game, picture, records, side, touched, update, when};
 use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{
-    Dialog, Ending, MainWindow, Opponent, Page, PointView, RecordsAdapter, Remark, ReplayAdapter, Side,
-    TurningPoint,
+    Dialog, Ending, MainWindow, Opponent, Page, PointView, RecordRow, RecordsAdapter, Remark, ReplayAdapter,
+    Side, TurningPoint,
 };
 
 /// State of the page.
@@ -51,6 +51,8 @@ pub(crate) enum Question {
     /// A position.
     Look,
     Export,
+    /// What the match's file is called, for a picture of this position.
+    Picture(Box<picture::Subject>),
     /// The record, or a position of it, as a text for the clipboard.
     Copy {
         position: bool,
@@ -121,7 +123,25 @@ impl Replay {
                 cx.ask.send(request::Body::Export(export), Question::Export);
             }
         }));
-        page.on_open_copy(touched!(app, |pages, cx| pages.replay.open_copy(cx)));
+        page.on_open_share(when!(app, |app| {
+            if let Some(window) = app.window.upgrade() {
+                let can_copy = app.clipboard().is_some();
+                window.global::<ReplayAdapter>().set_can_copy_picture(can_copy);
+            }
+            app.turn(|pages, cx| pages.replay.open_share(cx));
+        }));
+        page.on_save_picture(touched!(app, |pages, cx| {
+            if let Some(subject) = pages.replay.subject() {
+                ask_file_name(subject, cx);
+            }
+        }));
+        let weak = Rc::downgrade(app);
+        page.on_copy_picture(move || {
+            weak.upgrade().is_some_and(|app| {
+                let subject = app.pages().replay.subject();
+                subject.is_some_and(|subject| picture::copy(&app, &subject))
+            })
+        });
         page.on_discard(touched!(app, |pages, cx| {
             if let Some(room_id) = pages.replay.room() {
                 cx.ask.send(request::Body::Discard(control::Discard { room_id }), Question::Discard);
@@ -130,7 +150,7 @@ impl Replay {
     }
 
     /// What can be copied: the whole record, and the position that is seen.
-    fn open_copy(&mut self, cx: &mut Cx<'_>) {
+    fn open_share(&mut self, cx: &mut Cx<'_>) {
         let Some(shown) = &self.shown else { return };
         let (room_id, ply) = (shown.summary.room_id.clone(), shown.ply());
         self.copies = Default::default();
@@ -139,6 +159,19 @@ impl Replay {
         let here = control::Export { room_id, format: "fen".into(), ply: Some(ply) };
         cx.ask.send(request::Body::Export(here), Question::Copy { position: true });
         cx.go.dialog(Dialog::Share);
+    }
+
+    /// The position that is seen, for a picture.
+    fn subject(&self) -> Option<picture::Subject> {
+        let shown = self.shown.as_ref()?;
+        let seen = shown.seen.as_ref()?;
+        Some(picture::Subject {
+            summary: shown.summary.clone(),
+            board: seen.board.clone()?,
+            moves: seen.moves,
+            over: seen.ply == seen.total,
+            turned: false,
+        })
     }
 
     /// The match that is looked through, by its id.
@@ -165,19 +198,7 @@ impl Replay {
     /// Opens the page with the match on the board, and starts its analysis.
     pub(super) fn review(&mut self, cx: &mut Cx<'_>) {
         let Some(room) = &cx.known.room else { return };
-        let summary = control::MatchSummary {
-            room_id: room.id.clone(),
-            setup: room.setup.clone(),
-            first: room.first.clone(),
-            second: room.second.clone(),
-            ply: room.record.len() as u32,
-            moves: room.moves,
-            result: room.result,
-            record: room.record.clone(),
-            revision: room.revision,
-            open: true,
-            ..Default::default()
-        };
+        let summary = summary_of(room);
         self.open(summary, cx);
         self.judge(true, cx);
     }
@@ -239,6 +260,9 @@ impl Replay {
         match (answer, question) {
             (Ok(reply::Body::Position(position)), Question::Look) => self.seen(position, cx),
             (Ok(reply::Body::File(file)), Question::Export) => records::save(&file, cx),
+            (Ok(reply::Body::File(file)), Question::Picture(subject)) => {
+                cx.go.save_picture(subject.as_ref().clone(), &file.name);
+            }
             (Ok(reply::Body::File(file)), Question::Copy { position }) => {
                 let text = String::from_utf8_lossy(&file.content).trim_end().to_owned();
                 self.copies[usize::from(*position)] = text;
@@ -282,29 +306,13 @@ impl Replay {
         let summary = &shown.summary;
         let playing = super::wire_game(summary.setup.as_ref());
         page.set_game(game_of(summary.setup.as_ref()));
-        let (opponent, name, level) = home::opponent([&summary.first, &summary.second]);
-        let file = summary.origin.is_some();
-        let players = records::from_file(summary).0.into();
-        let row = crate::screens::RecordRow {
-            opponent,
-            name: name.into(),
-            level,
-            file,
-            names: players,
-            ..Default::default()
-        };
-        let solo = game::is_solo(playing) && opponent == Opponent::Here && !file;
-        page.set_players(if solo {
-            SharedString::default()
-        } else {
-            window.global::<RecordsAdapter>().invoke_who(row)
-        });
+        page.set_players(players(window, summary));
         page.set_coordinates(known.preferences.coordinates);
         let result = summary.result.as_ref();
         page.set_over(result.is_some());
         page.set_winner(result.map_or(Side::None, |result| side(result.winner())));
         page.set_ending(result.map_or(Ending::None, |result| ending(result.ending())));
-        page.set_can_discard(opponent != Opponent::Peer);
+        page.set_can_discard(home::opponent([&summary.first, &summary.second]).0 != Opponent::Peer);
         update(&self.record, &pairs(&shown.record, &shown.spoken, known.chinese()));
         self.show_judged(&page, shown, known.chinese(), playing);
         let Some(seen) = &shown.seen else { return };
@@ -371,6 +379,42 @@ impl Replay {
         });
         page.set_best(best.into());
     }
+}
+
+/// The match on the board as the list of matches has it.
+pub(super) fn summary_of(room: &control::Room) -> control::MatchSummary {
+    control::MatchSummary {
+        room_id: room.id.clone(),
+        setup: room.setup.clone(),
+        first: room.first.clone(),
+        second: room.second.clone(),
+        ply: room.record.len() as u32,
+        moves: room.moves,
+        result: room.result,
+        record: room.record.clone(),
+        revision: room.revision,
+        open: true,
+        ..Default::default()
+    }
+}
+
+/// Asks what the match's file is called, then saves a picture of the position beside it.
+pub(super) fn ask_file_name(subject: picture::Subject, cx: &mut Cx<'_>) {
+    let room_id = subject.summary.room_id.clone();
+    let export = control::Export { room_id, format: String::new(), ply: None };
+    cx.ask.send(request::Body::Export(export), Question::Picture(Box::new(subject)));
+}
+
+/// Who played, in the displayed language; empty for a game of one player.
+pub(super) fn players(window: &MainWindow, summary: &control::MatchSummary) -> SharedString {
+    let (opponent, name, level) = home::opponent([&summary.first, &summary.second]);
+    let file = summary.origin.is_some();
+    if game::is_solo(super::wire_game(summary.setup.as_ref())) && opponent == Opponent::Here && !file {
+        return SharedString::default();
+    }
+    let names = records::from_file(summary).0.into();
+    let row = RecordRow { opponent, name: name.into(), level, file, names, ..Default::default() };
+    window.global::<RecordsAdapter>().invoke_who(row)
 }
 
 /// Draws the better move on the board: a step as an arrow, anything else as a mark.

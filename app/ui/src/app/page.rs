@@ -117,6 +117,7 @@ pub(super) enum Step {
     Counter { peer: String, game: Game, invite: String },
     ForgetProgress(String),
     SolveWhenThere(bool),
+    SavePicture(Box<adapters::picture::Subject>, String),
     BoardReply(adapters::board::Question, Box<Answer>),
 }
 
@@ -236,6 +237,11 @@ impl Go {
     /// Passes on a reply to the board.
     pub(super) fn board_reply(&mut self, question: adapters::board::Question, answer: Answer) {
         self.0.push(Step::BoardReply(question, Box::new(answer)));
+    }
+
+    /// Saves a picture of a position, named as the match's own file.
+    pub(crate) fn save_picture(&mut self, subject: adapters::picture::Subject, match_file: &str) {
+        self.0.push(Step::SavePicture(Box::new(subject), match_file.to_owned()));
     }
 
     /// Sets whether the board that is being opened is solved at once.

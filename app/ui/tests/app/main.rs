@@ -15,6 +15,7 @@ mod matches;
 mod moments;
 mod pages;
 mod people;
+mod picture;
 mod play;
 mod puzzles;
 mod replay;

@@ -114,10 +114,10 @@ no_text_is_cut_off! {
     in_chinese_lying: 2, true, 0, 0;
     in_english_on_the_widest: 3, false, 0, 0;
     in_chinese_on_the_widest: 3, true, 0, 0;
-    but_the_known_in_english_upright_at_twice_the_size: 0, false, 3, 55;
-    but_the_known_in_chinese_upright_at_twice_the_size: 0, true, 3, 41;
-    but_the_known_in_english_on_the_lowest_at_twice_the_size: 1, false, 3, 35;
-    but_the_known_in_chinese_on_the_lowest_at_twice_the_size: 1, true, 3, 18;
+    but_the_known_in_english_upright_at_twice_the_size: 0, false, 3, 16;
+    but_the_known_in_chinese_upright_at_twice_the_size: 0, true, 3, 10;
+    but_the_known_in_english_on_the_lowest_at_twice_the_size: 1, false, 3, 7;
+    but_the_known_in_chinese_on_the_lowest_at_twice_the_size: 1, true, 3, 0;
 }
 
 #[test]

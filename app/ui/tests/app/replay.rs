@@ -54,7 +54,7 @@ fn the_game_and_the_position_that_is_seen_are_copied_as_the_host_writes_them() {
     told.asked();
     told.scene.resize(720, 3_000, 2.0);
     stage.settle(&told.scene);
-    tap(&stage, &told, "Copy…");
+    tap(&stage, &told, "Share…");
     let asked = told.asked();
     let exports: Vec<control::Export> = asked
         .iter()
@@ -75,6 +75,6 @@ fn the_game_and_the_position_that_is_seen_are_copied_as_the_host_writes_them() {
         (page().get_game_text(), page().get_position_text()),
         ("[Game \"Chinese Chess\"]".into(), "rnbakabnr/9 w".into())
     );
-    tap(&stage, &told, "This position");
-    assert!(says(&told, "The whole game") && dialog(&told) == Dialog::Share);
+    tap(&stage, &told, "Copy this position");
+    assert!(says(&told, "Copy the whole game") && dialog(&told) == Dialog::Share);
 }

@@ -52,6 +52,21 @@ impl Mark {
     }
 }
 
+/// How a place is found again from home: as a person would go there; or, where that was only possible after something had been
+/// done, with what was touched before at the last place.
+#[derive(Clone, Debug, Default)]
+struct Way {
+    short: Vec<Mark>,
+    long: Vec<Mark>,
+}
+
+impl Way {
+    fn and(&self, since: &[Mark], mark: Mark) -> Self {
+        let step = std::slice::from_ref(&mark);
+        Self { short: [&self.short, step].concat(), long: [&self.short, since, step].concat() }
+    }
+}
+
 /// What is among many of its kind: of these a few are touched.
 fn is_alike(thing: &Thing) -> bool {
     thing.is_point() || ["PuzzleCard", "RecordCard", "UnfinishedCard"].contains(&thing.kind.as_str())
@@ -77,12 +92,27 @@ struct Search<'a> {
     touches: usize,
     seed: u64,
     begun: u64,
+    /// What was touched since the last walk from home without leaving the place.
+    since: Vec<Mark>,
+    /// With QIYOU_TRACE set, every touch is printed.
+    trace: bool,
 }
 
 impl<'a> Search<'a> {
     fn new(stage: &'a Stage, held: Held, seed: u64) -> Self {
         let player = furnished(stage, held, seed);
-        Self { stage, held, player, notes: Notes::default(), measured: 0, touches: 0, seed, begun: 1 }
+        Self {
+            stage,
+            held,
+            player,
+            notes: Notes::default(),
+            measured: 0,
+            touches: 0,
+            seed,
+            begun: 1,
+            since: Vec::new(),
+            trace: std::env::var_os("QIYOU_TRACE").is_some(),
+        }
     }
 
     /// Another app with what was there at first.
@@ -101,6 +131,7 @@ impl<'a> Search<'a> {
 
     /// From home along these controls. False where one of them is not there any more.
     fn walk(&mut self, way: &[Mark]) -> bool {
+        self.since.clear();
         if !self.player.go_home() {
             return false;
         }
@@ -116,15 +147,16 @@ impl<'a> Search<'a> {
         true
     }
 
-    fn go(&mut self, place: &Place, way: &[Mark]) -> bool {
-        if self.here() == *place {
-            return true;
-        }
-        if self.walk(way) && self.here() == *place {
+    fn go(&mut self, place: &Place, way: &mut Way) -> bool {
+        if self.here() == *place || (self.walk(&way.short) && self.here() == *place) {
             return true;
         }
         self.begin_again();
-        self.walk(way) && self.here() == *place
+        if self.walk(&way.short) && self.here() == *place {
+            return true;
+        }
+        way.short.clone_from(&way.long);
+        self.walk(&way.long) && self.here() == *place
     }
 
     /// Everything that can be touched here, also what is scrolled out of sight.
@@ -167,24 +199,26 @@ impl<'a> Search<'a> {
     /// Touches everything that can be come to. Pages and dialogs that were seen, and how many controls were touched on each place.
     fn everywhere(&mut self) -> BTreeMap<Place, usize> {
         let mut found: BTreeMap<Place, usize> = BTreeMap::new();
-        let mut next: VecDeque<(Place, Vec<Mark>)> = VecDeque::new();
+        let mut next: VecDeque<(Place, Way)> = VecDeque::new();
         let home = self.here();
         found.insert(home.clone(), 0);
-        next.push_back((home, Vec::new()));
-        while let Some((place, way)) = next.pop_front() {
-            if !self.go(&place, &way) {
+        next.push_back((home, Way::default()));
+        while let Some((place, mut way)) = next.pop_front() {
+            if !self.go(&place, &mut way) {
                 self.notes.take(Fault::NoWayBack, format!("{place:?} was not found again by {way:?}"));
                 continue;
             }
             self.player.check();
             self.player.check_large();
             let mut marks: VecDeque<(Mark, bool)> = self.all().into();
-            let mut known: BTreeSet<Mark> = marks.iter().map(|(mark, _)| mark.clone()).collect();
+            // What can't be touched yet may be touched when something has happened.
+            let touchable = marks.iter().filter(|(_, enabled)| *enabled);
+            let mut known: BTreeSet<Mark> = touchable.map(|(mark, _)| mark.clone()).collect();
             while let Some((mark, enabled)) = marks.pop_front() {
                 if !enabled {
                     continue;
                 }
-                if !self.go(&place, &way) {
+                if !self.go(&place, &mut way) {
                     self.notes.take(Fault::NoWayBack, format!("{place:?} was not found again by {way:?}"));
                     break;
                 }
@@ -193,6 +227,9 @@ impl<'a> Search<'a> {
                     continue;
                 };
                 self.player.touch_and_see(&thing, &sight);
+                if self.trace {
+                    println!("{place:?}: {} {:?}, then {:?}", thing.name, thing.role, self.here());
+                }
                 *found.get_mut(&place).expect("it is searched") += 1;
                 if thing.role == AccessibleRole::RadioButton || thing.role == AccessibleRole::Switch {
                     self.player.app.prefer(self.held.preferences());
@@ -200,21 +237,20 @@ impl<'a> Search<'a> {
                 }
                 let now = self.here();
                 if now == place {
+                    self.since.push(mark);
                     // What a touch brings is touched as well. Folders lead anywhere.
                     let sight = self.player.look();
                     if sight.dialog != Dialog::Files {
-                        for one in sight.controls().filter(|one| !is_alike(one)) {
+                        for one in sight.controls().filter(|one| one.enabled && !is_alike(one)) {
                             if known.insert(Mark::of(one)) {
-                                marks.push_front((Mark::of(one), one.enabled));
+                                marks.push_front((Mark::of(one), true));
                             }
                         }
                     }
                 } else {
                     if !found.contains_key(&now) {
-                        let mut longer = way.clone();
-                        longer.push(mark.clone());
                         found.insert(now.clone(), 0);
-                        next.push_back((now, longer));
+                        next.push_back((now, way.and(&self.since, mark)));
                     }
                     self.player.back();
                 }

@@ -87,3 +87,20 @@ impl Notes {
         assert!(new.is_empty(), "{what}: {} faults\n{}", new.len(), new.join("\n"));
     }
 }
+
+#[test]
+fn a_debt_is_borne_where_it_is_known_and_a_fault_in_one_place_more_is_not() {
+    let debts = [Debt { fault: Fault::Cut, what: "a tile", places: 1, why: "it is narrow" }];
+    let settles = |faults: &[(Fault, &str)]| {
+        let mut notes = Notes::default();
+        for (fault, what) in faults {
+            notes.take(*fault, (*what).to_owned());
+        }
+        std::panic::catch_unwind(|| notes.settle("a test", &debts)).is_ok()
+    };
+    assert!(settles(&[]));
+    assert!(settles(&[(Fault::Cut, "a tile at home"), (Fault::Cut, "a tile at home")]), "once in one place");
+    assert!(!settles(&[(Fault::Cut, "a tile at home"), (Fault::Cut, "a tile beside it")]));
+    assert!(!settles(&[(Fault::Small, "a tile at home")]), "another fault");
+    assert!(!settles(&[(Fault::Cut, "a seat")]));
+}

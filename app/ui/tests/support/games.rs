@@ -96,12 +96,14 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
     };
     control::GameSheet {
         setup: None,
-        strength: engine::rating::Rating::new(&AnyGame::new(&setup).expect("a game")).map(|_| control::Strength {
-            level_tenths: 43,
-            lowest_tenths: 36,
-            highest_tenths: 49,
-            matches: 12,
-            history: vec![32, 41, 52, 47, 39, 44, 41, 45, 48, 44, 41, 43],
+        strength: engine::rating::Rating::new(&AnyGame::new(&setup).expect("a game")).map(|_| {
+            control::Strength {
+                level_tenths: 43,
+                lowest_tenths: 36,
+                highest_tenths: 49,
+                matches: 12,
+                history: vec![32, 41, 52, 47, 39, 44, 41, 45, 48, 44, 41, 43],
+            }
         }),
         paces: paces().into_iter().chain(asked.pace.map(own_pace)).collect(),
         preset: setup.preset().unwrap_or_default().into(),

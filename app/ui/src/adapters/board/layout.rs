@@ -59,6 +59,11 @@ impl Layout {
         Self { columns, rows, turned: false, left: 0, top: 0, wide: columns.min(most), high: rows.min(most) }
     }
 
+    /// The same seen from the second side, or from the first.
+    pub(crate) fn turned(self, turned: bool) -> Self {
+        Self { turned, ..self }
+    }
+
     /// Columns and rows that are seen.
     pub(crate) fn seen(&self) -> (i32, i32) {
         (self.wide as i32, self.high as i32)

@@ -260,7 +260,7 @@ impl Moments {
 
 #[cfg(test)]
 mod tests {
-    use engine::{AnyGame, GameKind};
+    use engine::{AnyGame, GameKind, Reason};
 
     use super::*;
 
@@ -338,6 +338,49 @@ mod tests {
             drawn(&room, &all, 2).0.into_iter().filter(|point| point.fallen).collect();
         let loser = i32::from(other(winner));
         assert_eq!(fallen.iter().map(|point| (point.stone, point.piece)).collect::<Vec<_>>(), [(loser, 1)]);
+    }
+
+    /// Liuzhou chess played by a rule of thumb, until one side has too few stones.
+    fn outnumbered() -> AnyGame {
+        let play = |stride: usize| {
+            let mut game = AnyGame::new(&GameKind::Liuzhou.default_setup()).expect("the default is valid");
+            for turn in 0..2_000 {
+                if game.outcome().is_some() {
+                    break;
+                }
+                let legal = game.legal_actions();
+                game.act(legal[turn * stride % legal.len()]).expect("it is legal");
+            }
+            game
+        };
+        let few = |game: &AnyGame| game.outcome().is_some_and(|end| end.reason == Reason::TooFewStones);
+        (1..1_000).map(play).find(few).expect("one of a thousand games ends so")
+    }
+
+    #[test]
+    fn who_has_too_few_stones_at_liuzhou_chess_loses_them_one_by_one_and_the_winner_keeps_all() {
+        let game = outnumbered();
+        let winner = match game.outcome().and_then(|end| end.winner) {
+            Some(engine::Side::First) => wire::Side::First,
+            Some(engine::Side::Second) => wire::Side::Second,
+            None => panic!("it has a winner"),
+        };
+        let ended = room(&game, Ending::TooFewStones, winner);
+        let all = steps(&ended, None);
+        let pieces = &ended.board.as_ref().expect("set").pieces;
+        let of = |side: wire::Side| pieces.iter().filter(move |piece| piece.side() == side);
+        let lost: Vec<Step> = of(other(winner)).map(|piece| Step::Falls(piece.at)).collect();
+        assert!(!lost.is_empty() && of(winner).count() > lost.len(), "{pieces:?}");
+        assert_eq!(all, lost);
+        for done in 0..=all.len() {
+            let (points, _) = drawn(&ended, &all, done);
+            let fallen: Vec<i32> =
+                points.iter().filter(|point| point.fallen).map(|point| point.stone).collect();
+            assert_eq!(fallen, vec![i32::from(other(winner)); done]);
+        }
+        // Nobody has lost a game that is drawn.
+        let even = room(&game, Ending::DrawAgreed, wire::Side::Unspecified);
+        assert_eq!(steps(&even, None), []);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::layout::Layout;
 use super::points::{show_part, show_points};
 use super::touch::{picked, waiting};
 use super::{Solving, fact, near_side, other};
-use crate::adapters::{carrier, editor, game, new_game, side, update, wire_game};
+use crate::adapters::{carrier, editor, game, new_game, picture, replay, side, update, wire_game};
 use crate::app::{Controller, HintState, Known};
 use crate::screens::{
     Achieved, BoardAdapter, ChoiceKind, Ending, Link, MainWindow, OfferKind, Opponent, Run, Seat, Side, Task,
@@ -88,6 +88,19 @@ pub(crate) fn show(window: &MainWindow, app: &Controller) {
 /// Go of which area counts, not territory alone.
 pub(crate) fn counts_area(setup: Option<&wire::Setup>) -> bool {
     matches!(setup.and_then(|setup| setup.game.as_ref()), Some(wire::setup::Game::Go(go)) if !go.territory)
+}
+
+/// The position on the board, for a picture: of a large board of lamps as much as a picture shows.
+pub(super) fn subject(room: &Room, known: &Known) -> Option<picture::Subject> {
+    let board = room.board.clone()?;
+    Some(picture::Subject {
+        summary: replay::summary_of(room),
+        // Of moves that are tried the host tells no count.
+        moves: if room.analysis.is_some() { 0 } else { room.moves },
+        over: room.result.is_some() && room.analysis.is_none(),
+        turned: Layout::of(known, room, &board).turned,
+        board,
+    })
 }
 
 /// Everything but the points.
