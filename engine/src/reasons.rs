@@ -84,8 +84,8 @@ pub struct Mistake<'a> {
 pub fn reason(mistake: &Mistake<'_>) -> Option<Reason> {
     let found = Found::new(mistake)?;
     found
-        .missed_win()
-        .or_else(|| found.loses())
+        .missed_win(CLOSE)
+        .or_else(|| found.loses(CLOSE))
         .or_else(|| found.executed())
         .or_else(|| found.missed())
         .or_else(|| match (mistake.before, &found.after) {
@@ -93,7 +93,12 @@ pub fn reason(mistake: &Mistake<'_>) -> Option<Reason> {
             (AnyGame::Go(before), AnyGame::Go(after)) => found.go(before, after),
             _ => None,
         })
+        .or_else(|| found.missed_win(u32::MAX))
+        .or_else(|| found.loses(u32::MAX))
 }
+
+/// A win in more moves, but by fours, tells less than what is lost on the way.
+const CLOSE: u32 = 3;
 
 /// A mistake with the positions around it.
 struct Found<'a> {
@@ -142,10 +147,11 @@ impl<'a> Found<'a> {
     }
 
     /// A win at hand, or by force, that was passed by.
-    fn missed_win(&self) -> Option<Reason> {
+    fn missed_win(&self, most: u32) -> Option<Reason> {
         let (better, before) = (self.better()?, self.mistake.before);
         let Score::WinIn(_) = self.mistake.better.score else { return None };
-        let win = forced_win(before, &self.mistake.better.line)?;
+        let win =
+            forced_win(before, &self.mistake.better.line).filter(|win| win.by_fours || win.moves <= most)?;
         let at = point(better).into_iter().collect();
         Some(self.say(
             if win.moves == 1 { Motif::MissedWin } else { Motif::MissedForcedWin },
@@ -171,9 +177,10 @@ impl<'a> Found<'a> {
     }
 
     /// The other side wins at once, or by force.
-    fn loses(&self) -> Option<Reason> {
+    fn loses(&self, most: u32) -> Option<Reason> {
         let Score::WinIn(_) = self.mistake.reply.score else { return None };
-        let win = forced_win(&self.after, &self.mistake.reply.line)?;
+        let win = forced_win(&self.after, &self.mistake.reply.line)
+            .filter(|win| win.by_fours || win.moves <= most)?;
         let at = point(self.reply).into_iter().collect();
         Some(self.say(
             if win.moves == 1 { Motif::LosesAtOnce } else { Motif::LosesByForce },
