@@ -841,7 +841,8 @@ pub(crate) fn ended(room: control::Room) -> control::Room {
 
 /// All stories.
 pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
-    STORIES.into_iter().chain(people::PEOPLE).chain(puzzles::PUZZLES)
+    let others = people::PEOPLE.into_iter().chain(puzzles::PUZZLES).chain(people::DISTURBANCES);
+    STORIES.into_iter().chain(others)
 }
 
 /// Tells a story in this language and theme, drawn at rest.

@@ -415,3 +415,33 @@ pub(crate) const PEOPLE: [(&str, Tell); 32] = [
         }
     }),
 ];
+
+/// Stories about who disturbs, and who is out of reach.
+pub(crate) const DISTURBANCES: [(&str, Tell); 3] = [
+    ("settings-quiet-hours", |_stage, told| {
+        let night = control::QuietHours { from_minute: 22 * 60, until_minute: 8 * 60 };
+        told.say(event::Body::Me(control::Me {
+            name: "Steam Deck".into(),
+            quiet_hours: Some(night),
+            ..Default::default()
+        }));
+        told.app.go(Page::Settings);
+    }),
+    ("nearby-strangers", |_stage, told| {
+        told.say(radio(control::RadioState::RadioReady));
+        for (id, name) in [("a", ""), ("b", "Pocket")] {
+            let (id, name) = (id.into(), name.into());
+            told.say(event::Body::Stranger(control::Stranger { id, name, ..Default::default() }));
+        }
+        told.app.go(Page::Nearby);
+    }),
+    ("friends-unreached", |_stage, told| {
+        use control::Unreached::{Left, NoCarrier, NotFound, NotHeard};
+        for (id, why) in
+            [("Librem 5", NotHeard), ("OneXPlayer", Left), ("Pocket", NotFound), ("ROG", NoCarrier)]
+        {
+            told.say(event::Body::Friend(control::Friend { unreached: why.into(), ..friend(id, id) }));
+        }
+        told.app.go(Page::Friends);
+    }),
+];
