@@ -92,8 +92,15 @@ pub trait Bot: Send {
 
     /// Principal variations for the side to move with different first actions, best first (MultiPV): at most `count`, at
     /// least one unless the game is over. The limits apply to all together. Bots that cannot compare return one.
-    fn choose_lines(&mut self, game: &AnyGame, _count: usize, limits: &Limits<'_>) -> Vec<Report> {
-        self.choose(game, limits, &mut |_| {}).into_iter().collect()
+    /// Reports go out as in [`Self::choose`], of the best line alone.
+    fn choose_lines(
+        &mut self,
+        game: &AnyGame,
+        _count: usize,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Vec<Report> {
+        self.choose(game, limits, report).into_iter().collect()
     }
 
     /// Sets the number of search threads, at least 1 (the default). With more than one, results are not reproducible. Levels

@@ -318,8 +318,14 @@ impl Bot for Partner {
         self.strongest().judge(game, limits)
     }
 
-    fn choose_lines(&mut self, game: &AnyGame, count: usize, limits: &Limits<'_>) -> Vec<Report> {
-        self.strongest().choose_lines(game, count, limits)
+    fn choose_lines(
+        &mut self,
+        game: &AnyGame,
+        count: usize,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Vec<Report> {
+        self.strongest().choose_lines(game, count, limits, report)
     }
 
     fn set_threads(&mut self, threads: usize) {
@@ -357,7 +363,7 @@ fn vary(
     limits: &Limits<'_>,
     report: &mut dyn FnMut(&Report),
 ) -> Option<Report> {
-    let lines = player.choose_lines(game, COMPARED, limits);
+    let lines = player.choose_lines(game, COMPARED, limits, report);
     let best = lines.first()?.score;
     let good: Vec<&Report> = lines.iter().filter(|line| is_as_good(game.kind(), line.score, best)).collect();
     let drawn = Rng::new(seed ^ game.key()).below(good.len() as u32) as usize;

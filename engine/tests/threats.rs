@@ -89,7 +89,7 @@ fn several_lines_begin_with_different_moves_and_the_best_is_first() {
             _ => AnyGame::new(&kind.default_setup()).expect("a game"),
         };
         let limits = Limits { time: None, nodes: Some(900), depth: None, stop: &stop, elapsed: &elapsed };
-        let lines = bot(kind, Tier::MAX, 1).choose_lines(&game, 3, &limits);
+        let lines = bot(kind, Tier::MAX, 1).choose_lines(&game, 3, &limits, &mut |_| {});
         let wanted = if kind == GameKind::LightsOut { 1 } else { 3 };
         assert_eq!(lines.len(), wanted, "{}", kind.word());
         let firsts: HashSet<Action> = lines.iter().map(|line| line.line[0]).collect();
@@ -102,7 +102,7 @@ fn several_lines_begin_with_different_moves_and_the_best_is_first() {
     // Black wins by two points, and by nothing else.
     let won = at(GameKind::Gomoku, "15/15/15/15/15/15/15/4bbbb7/15/15/15/15/15/15/wwww11 b");
     let limits = Limits { time: None, nodes: Some(3_000), depth: None, stop: &stop, elapsed: &elapsed };
-    let lines = bot(GameKind::Gomoku, Tier::MAX, 1).choose_lines(&won, 3, &limits);
+    let lines = bot(GameKind::Gomoku, Tier::MAX, 1).choose_lines(&won, 3, &limits, &mut |_| {});
     assert_eq!(lines[0].score, engine::Score::WinIn(1));
     assert_eq!(lines[1].score, engine::Score::WinIn(1));
     assert_ne!(lines[0].line[0], lines[1].line[0]);

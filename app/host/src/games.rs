@@ -185,7 +185,7 @@ pub(crate) fn advise(
     let found = if lines == 0 {
         bot.choose(game, limits, &mut |_| {}).into_iter().collect()
     } else {
-        bot.choose_lines(game, lines.min(proto::limits::HINT_LINES), limits)
+        bot.choose_lines(game, lines.min(proto::limits::HINT_LINES), limits, &mut |_| {})
     };
     let Some(action) = found.first().and_then(|report| report.line.first().copied()) else {
         return Err(Refusal::new(RefusalCode::RefusalNoSuchRoom, "there is nothing to advise"));

@@ -444,11 +444,17 @@ impl Bot for GoBot {
         self.decide(go, limits, report)
     }
 
-    fn choose_lines(&mut self, game: &crate::AnyGame, count: usize, limits: &Limits<'_>) -> Vec<Report> {
+    fn choose_lines(
+        &mut self,
+        game: &crate::AnyGame,
+        count: usize,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Vec<Report> {
         let crate::AnyGame::Go(go) = game else { return Vec::new() };
         let own = Strength::at(self.level, go.setup().size).limit(limits);
-        let Some(analysis) = self.analyse(go, &own, &mut |_| {}) else {
-            return self.decide(go, limits, &mut |_| {}).into_iter().collect();
+        let Some(analysis) = self.analyse(go, &own, report) else {
+            return self.decide(go, limits, report).into_iter().collect();
         };
         // One search compares all of them: the most visited come first.
         (analysis.moves.iter().take(count))

@@ -266,7 +266,7 @@ mod tests {
             let chosen = strongest.choose(&game, &limits, &mut |_| {}).expect("the game goes on");
             assert_eq!(chosen.nodes, 1);
             assert!(known.iter().any(|&point| chosen.line[0] == Action::Place(point)));
-            assert!(strongest.choose_lines(&game, 1, &limits)[0].nodes > 1);
+            assert!(strongest.choose_lines(&game, 1, &limits, &mut |_| {})[0].nodes > 1);
             assert!(strongest.judge(&game, &limits).expect("the game goes on").nodes > 1);
         }
         let mut other = GomokuBot::new(Tier::new(9).expect("there is one"), 1);

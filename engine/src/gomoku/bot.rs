@@ -405,14 +405,20 @@ impl Bot for GomokuBot {
         self.find(game, limits, &mut |_| {})
     }
 
-    fn choose_lines(&mut self, game: &AnyGame, count: usize, limits: &Limits<'_>) -> Vec<Report> {
+    fn choose_lines(
+        &mut self,
+        game: &AnyGame,
+        count: usize,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Vec<Report> {
         let AnyGame::Gomoku(gomoku) = game else { return Vec::new() };
         if gomoku.is_opening() || !gomoku.choices().is_empty() || self.strength.depth == 0 {
-            return self.choose(game, limits, &mut |_| {}).into_iter().collect();
+            return self.choose(game, limits, report).into_iter().collect();
         }
         lines_apart(count, limits, &mut |taken, limits| {
             if taken.is_empty() {
-                return self.look_ahead(gomoku, limits, &mut |_| {});
+                return self.look_ahead(gomoku, limits, report);
             }
             let board = Board::new(gomoku, Tables::shared(gomoku.setup().rule));
             let mut position = Position::new(board, Solver::new()).with_net(self.net);

@@ -147,11 +147,22 @@ impl Bot for LiuzhouBot {
         self.think(game, limits, report)
     }
 
-    fn choose_lines(&mut self, game: &AnyGame, count: usize, limits: &Limits<'_>) -> Vec<Report> {
+    fn choose_lines(
+        &mut self,
+        game: &AnyGame,
+        count: usize,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Vec<Report> {
         let AnyGame::Liuzhou(game) = game else { return Vec::new() };
         lines_apart(count, limits, &mut |taken, limits| {
             let among = |mv| !taken.contains(&Liuzhou::action(mv));
-            self.think_among(game, &among, limits, &mut |_| {})
+            let mut told = |found: &Report| {
+                if taken.is_empty() {
+                    report(found);
+                }
+            };
+            self.think_among(game, &among, limits, &mut told)
         })
     }
 

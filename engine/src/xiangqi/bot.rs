@@ -115,12 +115,23 @@ impl Bot for XiangqiBot {
             .map(|finding| Self::report(&finding))
     }
 
-    fn choose_lines(&mut self, game: &AnyGame, count: usize, limits: &Limits<'_>) -> Vec<Report> {
+    fn choose_lines(
+        &mut self,
+        game: &AnyGame,
+        count: usize,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Vec<Report> {
         let AnyGame::Xiangqi(game) = game else { return Vec::new() };
         self.start_afresh(limits);
         lines_apart(count, limits, &mut |taken, limits| {
             let among = |mv| !taken.contains(&Xiangqi::action(mv));
-            self.think(game, &among, limits, &mut |_| {}).map(|finding| Self::report(&finding))
+            let mut told = |finding: &_| {
+                if taken.is_empty() {
+                    report(&Self::report(finding));
+                }
+            };
+            self.think(game, &among, limits, &mut told).map(|finding| Self::report(&finding))
         })
     }
 

@@ -88,7 +88,8 @@ fn look(arguments: &Arguments) -> HashMap<u64, Seen> {
         let nodes = Some(arguments.nodes.saturating_mul(arguments.lines as u64));
         let elapsed = || Duration::ZERO;
         let limits = Limits { time: None, nodes, depth: None, stop: &stop, elapsed: &elapsed };
-        let found = player.choose_lines(&AnyGame::Gomoku(game.clone()), arguments.lines, &limits);
+        let found =
+            player.choose_lines(&AnyGame::Gomoku(game.clone()), arguments.lines, &limits, &mut |_| {});
         let mut moves = Vec::new();
         for report in found {
             let (Action::Place(point), value) = (report.line[0], worth(report.score)) else { continue };
