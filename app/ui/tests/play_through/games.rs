@@ -273,6 +273,21 @@ fn against_level_1(game: &str, held: Held, usual: u64) {
     player.leave().settle(game, DEBTS);
 }
 
+/// Some moves against a level that looks ahead and reports more than once, with what it thinks shown.
+fn against_level_5(game: &str, held: Held, usual: u64) {
+    let _chair = take_the_chair();
+    let seed = seed::begin(game, usual);
+    let stage = Stage::new();
+    let mut player = Player::new(&stage, held, seed);
+    player.new_game(game);
+    while !player.says("Level 5") && player.try_touch("Stronger") {}
+    player.start();
+    player.app.show_thought();
+    player.play_to_the_end(8);
+    player.go_home();
+    player.leave().settle(game, DEBTS);
+}
+
 /// Two people at one screen, who give it up after a while.
 fn two_here(game: &str, held: Held, usual: u64) {
     let _chair = take_the_chair();
@@ -310,6 +325,10 @@ matches! {
     go_is_played_to_its_end_against_level_1: against_level_1, "Go", LYING, 2;
     xiangqi_is_played_to_its_end_against_level_1: against_level_1, "Xiangqi", UPRIGHT, 3;
     liuzhou_chess_is_played_to_its_end_against_level_1: against_level_1, "Liuzhou", LYING, 4;
+    gomoku_is_played_against_level_5: against_level_5, "Gomoku", LYING, 10;
+    go_is_played_against_level_5: against_level_5, "Go", UPRIGHT, 11;
+    xiangqi_is_played_against_level_5: against_level_5, "Xiangqi", LYING, 12;
+    liuzhou_chess_is_played_against_level_5: against_level_5, "Liuzhou", UPRIGHT, 13;
     gomoku_is_played_by_two_here: two_here, "Gomoku", LYING, 5;
     go_is_played_by_two_here: two_here, "Go", UPRIGHT, 6;
     xiangqi_is_played_by_two_here: two_here, "Xiangqi", LYING, 7;
