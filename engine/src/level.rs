@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::novice::{Novice, Sight};
+use crate::novice::{Novice, Sight, is_no_move};
 use crate::numbers::{Number, NumberError};
 use crate::{AnyGame, Bot, GameKind, Limits, Report, Rng, Score, Tier, bot_within};
 
@@ -309,7 +309,9 @@ impl Bot for Partner {
         let seed = self.seed;
         let (base, player) = self.player(game);
         match base {
-            Base::Tier(_) if game.ply() < OPENING => vary(player, game, seed, limits, report),
+            Base::Tier(_) if game.ply() < OPENING && !is_no_move(game) => {
+                vary(player, game, seed, limits, report)
+            }
             _ => player.choose(game, limits, report),
         }
     }

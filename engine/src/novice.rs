@@ -145,7 +145,7 @@ impl Bot for Novice {
 }
 
 /// Whether the decision is not about a move on the board.
-fn is_no_move(game: &AnyGame) -> bool {
+pub(crate) fn is_no_move(game: &AnyGame) -> bool {
     match game {
         AnyGame::Gomoku(game) => game.is_opening() || !game.choices().is_empty(),
         AnyGame::Go(game) => game.is_agreeing() || game.is_placing_handicap(),

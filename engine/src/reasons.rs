@@ -100,6 +100,10 @@ pub fn reason(mistake: &Mistake<'_>) -> Option<Reason> {
 /// A win in more moves, but by fours, tells less than what is lost on the way.
 const CLOSE: u32 = 3;
 
+fn told(motif: Motif, at: Vec<Point>, say: impl Fn(Language) -> String) -> Reason {
+    Reason { motif, at, words: Language::ALL.map(say) }
+}
+
 /// A mistake with the positions around it.
 struct Found<'a> {
     mistake: &'a Mistake<'a>,
@@ -136,10 +140,6 @@ impl<'a> Found<'a> {
         game.kind().names(language).side(game.color(side))
     }
 
-    fn say(&self, motif: Motif, at: Vec<Point>, say: impl Fn(Language) -> String) -> Reason {
-        Reason { motif, at, words: Language::ALL.map(say) }
-    }
-
     /// A move as players of the game say it, in a position where it is legal.
     fn spoken(game: &AnyGame, action: Action, language: Language) -> String {
         let index = usize::from(language == Language::English);
@@ -153,27 +153,23 @@ impl<'a> Found<'a> {
         let win =
             forced_win(before, &self.mistake.better.line).filter(|win| win.by_fours || win.moves <= most)?;
         let at = point(better).into_iter().collect();
-        Some(self.say(
-            if win.moves == 1 { Motif::MissedWin } else { Motif::MissedForcedWin },
-            at,
-            |language| {
-                let (side, by) = (self.side(self.mover, language), Self::spoken(before, better, language));
-                match (language, win.moves) {
-                    (Language::Chinese, 1) => format!("{side}走{by}就赢了。"),
-                    (Language::Chinese, moves) if win.by_fours => {
-                        format!("{side}从{by}起连续冲四，{moves} 步可胜。")
-                    }
-                    (Language::Chinese, moves) => format!("{side}从{by}起，{moves} 步必胜。"),
-                    (Language::English, 1) => format!("{side} could win at once with {by}."),
-                    (Language::English, moves) if win.by_fours => {
-                        format!("{side} could win by fours in {moves} moves, beginning with {by}.")
-                    }
-                    (Language::English, moves) => {
-                        format!("{side} could win in {moves} moves, beginning with {by}.")
-                    }
+        Some(told(if win.moves == 1 { Motif::MissedWin } else { Motif::MissedForcedWin }, at, |language| {
+            let (side, by) = (self.side(self.mover, language), Self::spoken(before, better, language));
+            match (language, win.moves) {
+                (Language::Chinese, 1) => format!("{side}走{by}就赢了。"),
+                (Language::Chinese, moves) if win.by_fours => {
+                    format!("{side}从{by}起连续冲四，{moves} 步可胜。")
                 }
-            },
-        ))
+                (Language::Chinese, moves) => format!("{side}从{by}起，{moves} 步必胜。"),
+                (Language::English, 1) => format!("{side} could win at once with {by}."),
+                (Language::English, moves) if win.by_fours => {
+                    format!("{side} could win by fours in {moves} moves, beginning with {by}.")
+                }
+                (Language::English, moves) => {
+                    format!("{side} could win in {moves} moves, beginning with {by}.")
+                }
+            }
+        }))
     }
 
     /// The other side wins at once, or by force.
@@ -182,30 +178,26 @@ impl<'a> Found<'a> {
         let win = forced_win(&self.after, &self.mistake.reply.line)
             .filter(|win| win.by_fours || win.moves <= most)?;
         let at = point(self.reply).into_iter().collect();
-        Some(self.say(
-            if win.moves == 1 { Motif::LosesAtOnce } else { Motif::LosesByForce },
-            at,
-            |language| {
-                let side = self.side(self.mover.other(), language);
-                let by = Self::spoken(&self.after, self.reply, language);
-                match (language, win.moves) {
-                    (Language::Chinese, 1) => format!("{side}走{by}就赢了，这里必须先防。"),
-                    (Language::Chinese, moves) if win.by_fours => {
-                        format!("{side}从{by}起连续冲四，{moves} 步取胜。")
-                    }
-                    (Language::Chinese, moves) => format!("{side}从{by}起，{moves} 步取胜。"),
-                    (Language::English, 1) => {
-                        format!("{side} wins at once with {by}: that had to be stopped.")
-                    }
-                    (Language::English, moves) if win.by_fours => {
-                        format!("{side} wins by fours in {moves} moves, beginning with {by}.")
-                    }
-                    (Language::English, moves) => {
-                        format!("{side} wins in {moves} moves, beginning with {by}.")
-                    }
+        Some(told(if win.moves == 1 { Motif::LosesAtOnce } else { Motif::LosesByForce }, at, |language| {
+            let side = self.side(self.mover.other(), language);
+            let by = Self::spoken(&self.after, self.reply, language);
+            match (language, win.moves) {
+                (Language::Chinese, 1) => format!("{side}走{by}就赢了，这里必须先防。"),
+                (Language::Chinese, moves) if win.by_fours => {
+                    format!("{side}从{by}起连续冲四，{moves} 步取胜。")
                 }
-            },
-        ))
+                (Language::Chinese, moves) => format!("{side}从{by}起，{moves} 步取胜。"),
+                (Language::English, 1) => {
+                    format!("{side} wins at once with {by}: that had to be stopped.")
+                }
+                (Language::English, moves) if win.by_fours => {
+                    format!("{side} wins by fours in {moves} moves, beginning with {by}.")
+                }
+                (Language::English, moves) => {
+                    format!("{side} wins in {moves} moves, beginning with {by}.")
+                }
+            }
+        }))
     }
 
     /// The threat that the reply executes.
@@ -222,7 +214,7 @@ impl<'a> Found<'a> {
         };
         // What was there before could have been prevented.
         let stood = kind_at(self.mistake.before, other, to) == Some(kind);
-        Some(self.say(motif, vec![to], |language| {
+        Some(told(motif, vec![to], |language| {
             let (side, at) = (self.side(other, language), self.mistake.before.kind().point_name(to));
             let made = match (language, motif) {
                 (Language::Chinese, Motif::OpenFour) => "成活四或双四",
@@ -260,7 +252,7 @@ impl<'a> Found<'a> {
         if point(self.mistake.played).and_then(|at| kind_at(self.mistake.before, self.mover, at)).is_some() {
             return None;
         }
-        Some(self.say(motif, vec![to], |language| {
+        Some(told(motif, vec![to], |language| {
             let (side, at) = (self.side(self.mover, language), self.mistake.before.kind().point_name(to));
             match (language, motif) {
                 (Language::Chinese, Motif::MissedFormation) => format!("{side}在{at}可以成阵吃子。"),
@@ -339,7 +331,7 @@ impl Found<'_> {
         }
         let recaptured = self.replied.legal_actions().iter().any(|action| point(*action) == Some(to));
         let motif = if recaptured { Motif::Exchange } else { Motif::Hanging };
-        Some(self.say(motif, vec![to], |language| {
+        Some(told(motif, vec![to], |language| {
             let piece = Self::piece(after, to, language);
             match (language, recaptured) {
                 (Language::Chinese, false) => format!("{piece}没有根，会白白被吃掉。"),
@@ -377,7 +369,7 @@ impl Found<'_> {
         } else {
             return None;
         };
-        Some(self.say(motif, vec![to, falls], |language| {
+        Some(told(motif, vec![to, falls], |language| {
             let side = self.side(self.mover.other(), language);
             let (by, piece) =
                 (Self::spoken(&self.after, self.reply, language), Self::piece(replied, falls, language));
@@ -402,7 +394,7 @@ impl Found<'_> {
         if before.exchange_gains(better) < SOLDIER {
             return None;
         }
-        Some(self.say(Motif::MissedCapture, vec![to], |language| {
+        Some(told(Motif::MissedCapture, vec![to], |language| {
             let piece = Self::piece(before, to, language);
             let by = Self::spoken(self.mistake.before, better, language);
             match language {
@@ -436,7 +428,7 @@ impl Found<'_> {
         let own = point(self.mistake.played)?;
         let back = replied.at(own).is_none();
         if taken > 0 && back && lost > taken {
-            return Some(self.say(Motif::Snapback, vec![to], |language| match language {
+            return Some(told(Motif::Snapback, vec![to], |language| match language {
                 Language::Chinese => format!("吃了 {taken} 子，却被倒扑，反被吃掉 {lost} 子。"),
                 Language::English => format!("This takes {taken}, and a snapback takes {lost} back."),
             }));
@@ -446,7 +438,7 @@ impl Found<'_> {
         }
         let gone: Vec<Point> = chains_gone(after, replied, self.mover);
         let name = self.mistake.before.kind().point_name(*gone.first()?);
-        Some(self.say(Motif::Atari, gone, |language| match (language, back) {
+        Some(told(Motif::Atari, gone, |language| match (language, back) {
             (Language::Chinese, true) => format!("这手棋只有一口气，立刻被提，共 {lost} 子。"),
             (Language::Chinese, false) => format!("{name}一带 {lost} 子只有一口气，被提掉。"),
             (Language::English, true) => {
@@ -474,7 +466,7 @@ impl Found<'_> {
         };
         let (stones, _) = chain(replied, hunted);
         let name = self.mistake.before.kind().point_name(hunted);
-        Some(self.say(Motif::Ladder, stones, |language| match language {
+        Some(told(Motif::Ladder, stones, |language| match language {
             Language::Chinese => format!("{name}一带的棋被征吃，逃不掉了。"),
             Language::English => format!("The stones at {name} are caught in a ladder."),
         }))
@@ -491,7 +483,7 @@ impl Found<'_> {
             return None;
         }
         let at = self.mistake.before.kind().point_name(point(better)?);
-        Some(self.say(Motif::MissedAtari, gone, |language| match language {
+        Some(told(Motif::MissedAtari, gone, |language| match language {
             Language::Chinese => format!("下在{at}可以提 {count} 子。"),
             Language::English if count == 1 => format!("{at} would have captured a stone."),
             Language::English => format!("{at} would have captured {count} stones."),
@@ -511,7 +503,7 @@ impl Found<'_> {
             return None;
         }
         let (lost, at) = ((lost + 50) / 100, self.mistake.before.kind().point_name(better));
-        Some(self.say(Motif::Points, vec![better], |language| match language {
+        Some(told(Motif::Points, vec![better], |language| match language {
             Language::Chinese => format!("这手棋大约损失 {lost} 目，{at}更大。"),
             Language::English => format!("This gives up about {lost} points: {at} was bigger."),
         }))

@@ -453,7 +453,7 @@ impl Bot for GoBot {
     ) -> Vec<Report> {
         let crate::AnyGame::Go(go) = game else { return Vec::new() };
         let own = Strength::at(self.level, go.setup().size).limit(limits);
-        let Some(analysis) = self.analyse(go, &own, report) else {
+        let Some(analysis) = self.analyse(go, &own, &mut |analysis| report(&to_report(analysis))) else {
             return self.decide(go, limits, report).into_iter().collect();
         };
         // One search compares all of them: the most visited come first.
