@@ -279,9 +279,12 @@ fn forced_win(game: &AnyGame, line: &[Action]) -> Option<ForcedWin> {
     let winner = game.turn();
     let mut game = game.clone();
     let (mut moves, mut by_fours) = (0, matches!(game, AnyGame::Gomoku(_)));
+    let mut own_before = false;
     for action in line {
         let own = game.turn() == winner;
-        moves += u32::from(own);
+        // Captures that are due are part of a move.
+        moves += u32::from(own && !own_before);
+        own_before = own;
         game.act(*action).ok()?;
         if let Some(outcome) = game.outcome() {
             return (outcome.winner == Some(winner)).then_some(ForcedWin { moves, by_fours });

@@ -72,8 +72,8 @@ fn in_xiangqi_mates_hanging_pieces_forks_and_missed_captures_are_told() {
     assert_eq!(motif(&fork, "a3a4"), Some(Motif::Fork));
     assert!(said(&fork, "a3a4").ends_with("Red's chariot on file 2 falls."), "{}", said(&fork, "a3a4"));
     // A chariot that stands free could be taken.
-    let cannon = at(GameKind::Xiangqi, "3k5/9/9/9/c6R1/9/9/9/9/4K4 w");
-    assert_eq!(motif(&cannon, "e0e1"), Some(Motif::MissedCapture));
+    let cannon = at(GameKind::Xiangqi, "3ak4/9/9/9/c6R1/9/9/9/9/3K5 w");
+    assert_eq!(motif(&cannon, "d0d1"), Some(Motif::MissedCapture));
 }
 
 #[test]
@@ -93,6 +93,10 @@ fn in_go_ataris_snapbacks_and_ladders_are_told() {
 #[test]
 fn in_liuzhou_chess_a_formation_that_was_not_prevented_or_not_made_is_told() {
     // Three corners of a square, and a neighbour that can step into the fourth.
-    let due = at(GameKind::Liuzhou, "6/6/6/6/bb2ww/b1b1ww w m 0 0 0");
-    println!("{:?}", motif(&due, "e2d2"));
+    let position = |turn| at(GameKind::Liuzhou, &format!("w1w1w1/6/1w1w1b/6/bb2ww/b1b1w1 {turn} m 0 0 0"));
+    assert_eq!(motif(&position("w"), "a6b6"), Some(Motif::Formation));
+    assert_eq!(motif(&position("b"), "f4f5"), Some(Motif::MissedFormation));
+    // Without the neighbour nothing is due.
+    let none = at(GameKind::Liuzhou, "w1w1w1/6/1w1w1b/6/bb2ww/b3w1 w m 0 0 0");
+    assert_ne!(motif(&none, "a6b6"), Some(Motif::Formation));
 }

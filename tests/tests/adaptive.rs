@@ -51,7 +51,7 @@ async fn each_rematch_is_at_the_level_that_the_results_so_far_name() {
         anna.client.until("the end", |seen| seen.rooms[&room_id].result.is_some()).await;
         let told = strength(&mut anna).await;
         assert_eq!((told.matches, told.history.len()), (matches, matches as usize));
-        let achieved = anna.client.seen.rooms[&id].achieved.clone().expect("one person here");
+        let achieved = anna.client.seen.rooms[&id].achieved.expect("one person here");
         assert_eq!(achieved.adapted_tenths, told.level_tenths);
         let again = control::Offer { room_id: id.clone(), kind: OfferKind::OfferNewGame.into() };
         id = match anna.client.ask(request::Body::Offer(again)).await {

@@ -97,6 +97,20 @@ pub(crate) fn file_names(second_side: bool, chinese: bool) -> Vec<&'static str> 
     }
 }
 
+/// The level of a bot's seat, in tenths after the point; 0 without a bot.
+pub(super) fn level_of(seat: &Seat) -> f32 {
+    match seat.who {
+        Some(seat::Who::BotLevel(level)) => level as f32 + seat.bot_tenths as f32 / 10.0,
+        _ => 0.0,
+    }
+}
+
+/// A bot of this level, 1 to 10 with tenths after the point.
+pub(super) fn bot_of(level: f32) -> Seat {
+    let tenths = (level * 10.0).round() as u32;
+    Seat { who: Some(seat::Who::BotLevel(tenths / 10)), bot_tenths: tenths % 10, ..Default::default() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,18 +137,4 @@ mod tests {
         }
         assert_eq!(of_word("chess"), wire::Game::Gomoku);
     }
-}
-
-/// The level of a bot's seat, in tenths after the point; 0 without a bot.
-pub(super) fn level_of(seat: &Seat) -> f32 {
-    match seat.who {
-        Some(seat::Who::BotLevel(level)) => level as f32 + seat.bot_tenths as f32 / 10.0,
-        _ => 0.0,
-    }
-}
-
-/// A bot of this level, 1 to 10 with tenths after the point.
-pub(super) fn bot_of(level: f32) -> Seat {
-    let tenths = (level * 10.0).round() as u32;
-    Seat { who: Some(seat::Who::BotLevel(tenths / 10)), bot_tenths: tenths % 10, ..Default::default() }
 }

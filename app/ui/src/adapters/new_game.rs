@@ -346,8 +346,11 @@ fn strength(known: &control::Strength) -> Strength {
 
 /// Fewer points make no line.
 const SHORTEST_HISTORY: usize = 3;
+/// Size of the drawing of a history.
+const WIDE: f64 = 300.0;
+const HIGH: f64 = 60.0;
 
-/// An SVG path through levels in tenths, in a square of 100 by 100 that they fill from side to side; at least two levels of height.
+/// An SVG path through levels in tenths, in a drawing that they fill from side to side; at least two levels of height.
 fn path(history: &[u32]) -> String {
     let (Some(lowest), Some(highest)) = (history.iter().min(), history.iter().max()) else {
         return String::new();
@@ -358,8 +361,8 @@ fn path(history: &[u32]) -> String {
     let (middle, height) = (f64::from(lowest + highest) / 2.0, f64::from((highest - lowest).max(20)));
     let mut path = String::new();
     for (at, tenths) in history.iter().enumerate() {
-        let x = 100.0 * at as f64 / (history.len() - 1) as f64;
-        let y = 50.0 - 90.0 * (f64::from(*tenths) - middle) / height;
+        let x = WIDE * at as f64 / (history.len() - 1) as f64;
+        let y = HIGH / 2.0 - 0.9 * HIGH * (f64::from(*tenths) - middle) / height;
         let _ = write!(path, "{} {x:.1} {y:.1} ", if at == 0 { 'M' } else { 'L' });
     }
     path

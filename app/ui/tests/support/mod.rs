@@ -414,9 +414,9 @@ pub(crate) fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
                 best_spoken: spoken.first().cloned(),
                 best_action: Some(board::Action { kind: Some(board::action::Kind::Step(step)) }),
                 turn: if ply % 2 == 0_u32 { Side::First } else { Side::Second }.into(),
-                why: (ply == 9).then(|| control::Words {
-                    zh: "红方八路的炮没有根，会白白被吃掉。".into(),
-                    en: "Red's cannon on file 8 is not guarded and falls.".into(),
+                why: (ply == 12).then(|| control::Words {
+                    zh: "黑方7路的马没有根，会白白被吃掉。".into(),
+                    en: "Black's horse on file 7 is not guarded and falls.".into(),
                 }),
             })
             .collect();
