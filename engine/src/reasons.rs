@@ -219,8 +219,8 @@ impl<'a> Found<'a> {
             let made = match (language, motif) {
                 (Language::Chinese, Motif::OpenFour) => "成活四或双四",
                 (Language::Chinese, Motif::DoubleThreat) => "成四三或双三",
-                (Language::Chinese, Motif::DoubleFormation) => "一次成两个阵",
-                (Language::Chinese, _) => "成阵吃子",
+                (Language::Chinese, Motif::DoubleFormation) => "一次成两座城",
+                (Language::Chinese, _) => "成城吃子",
                 (Language::English, Motif::OpenFour) => "an open four or two fours",
                 (Language::English, Motif::DoubleThreat) => "two threats at once",
                 (Language::English, Motif::DoubleFormation) => "two formations at once",
@@ -255,7 +255,7 @@ impl<'a> Found<'a> {
         Some(told(motif, vec![to], |language| {
             let (side, at) = (self.side(self.mover, language), self.mistake.before.kind().point_name(to));
             match (language, motif) {
-                (Language::Chinese, Motif::MissedFormation) => format!("{side}在{at}可以成阵吃子。"),
+                (Language::Chinese, Motif::MissedFormation) => format!("{side}在{at}可以成城吃子。"),
                 (Language::Chinese, _) => format!("{side}在{at}可以一次成两个杀。"),
                 (Language::English, Motif::MissedFormation) => {
                     format!("{side} could make a formation at {at}.")
@@ -433,7 +433,7 @@ impl Found<'_> {
         if taken > 0 && back && lost > taken {
             return Some(told(Motif::Snapback, vec![to], |language| match language {
                 Language::Chinese => format!("吃了 {taken} 子，却被倒扑，反被吃掉 {lost} 子。"),
-                Language::English => format!("This takes {taken}, and a snapback takes {lost} back."),
+                Language::English => format!("This takes {taken}, and a snapback captures {lost}."),
             }));
         }
         if taken > 0 {

@@ -85,7 +85,7 @@ fn in_go_ataris_snapbacks_and_ladders_are_told() {
     assert_eq!(motif(&capture, "A1"), Some(Motif::MissedAtari));
     // Black's stone at C1 is taken at D1, and then the five white ones are.
     let thrown_in = at(GameKind::Go, "9/9/9/9/9/9/1bbb5/bwwwb4/bwb1b4 w");
-    assert_eq!(said(&thrown_in, "D1"), "This takes 1, and a snapback takes 5 back.");
+    assert_eq!(said(&thrown_in, "D1"), "This takes 1, and a snapback captures 5.");
     let ladder = at(GameKind::Go, "9/9/9/9/3b5/2bww4/3bb4/9/9 w");
     assert_eq!(motif(&ladder, "A9"), Some(Motif::Ladder));
 }

@@ -194,8 +194,8 @@ fn asked_politely_it_ends_well_and_takes_its_socket_away() {
 
 #[test]
 fn a_full_disk_stops_play_with_a_message_and_loses_nothing() {
-    // Files may not grow beyond 160 KiB, as if the disk were full then; the signal that comes with it is ignored.
-    let daemon = Daemon::start_in(tempfile::tempdir().expect("a directory"), "trap '' XFSZ; ulimit -f 160;");
+    // Files may not grow beyond 200 KiB, as if the disk were full then; the signal that comes with it is ignored.
+    let daemon = Daemon::start_in(tempfile::tempdir().expect("a directory"), "trap '' XFSZ; ulimit -f 200;");
     daemon.json(&["new", "--opponent", "here"]);
     let mut played = Vec::new();
     let refused = loop {

@@ -51,7 +51,7 @@ pub enum AppError {
 }
 
 /// Counters of work on the user interface thread since the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Messages of the host received.
     pub taken: u64,
@@ -118,8 +118,7 @@ impl App {
             saying: slint::Timer::default(),
             senses: RefCell::new(Rc::new(Nothing)),
             clipboard: RefCell::new(None),
-            taken: Cell::new(0),
-            shown: Cell::new(0),
+            work: Cell::default(),
             board: adapters::board::Rows::default(),
         });
         adapters::attach(&window, &controller);
@@ -153,11 +152,7 @@ impl App {
 
     /// The work so far, for tests and measurements.
     pub fn work(&self) -> Work {
-        Work {
-            taken: self.controller.taken.get(),
-            shown: self.controller.shown.get(),
-            rows: adapters::rows_changed(),
-        }
+        Work { rows: adapters::rows_changed(), ..self.controller.work.get() }
     }
 
     /// For tests: requests to the host whose replies are still to come.
@@ -303,8 +298,8 @@ pub(crate) struct Controller {
     saying: slint::Timer,
     senses: RefCell<Rc<dyn Senses>>,
     clipboard: RefCell<Option<Rc<dyn Clipboard>>>,
-    taken: Cell<u64>,
-    shown: Cell<u64>,
+    /// Without the rows.
+    work: Cell<Work>,
     pub(crate) board: adapters::board::Rows,
 }
 
@@ -642,7 +637,7 @@ impl Controller {
             self.stale.set(true);
             return;
         }
-        self.shown.set(self.shown.get() + 1);
+        self.work.update(|work| Work { shown: work.shown + 1, ..work });
         if let Some(window) = self.window.upgrade() {
             adapters::show(&window, self);
         }

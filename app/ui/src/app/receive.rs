@@ -7,7 +7,7 @@ use client::FromHost;
 use proto::control::{self, Event, NoticeKind, RefusalCode, Reply, Room, event, reply};
 use slint::ComponentHandle;
 
-use super::{Asked, Controller};
+use super::{Asked, Controller, Work};
 use crate::adapters;
 use crate::screens::{BoardAdapter, Dialog, Page, Remark};
 use senses::{Cue, Feel};
@@ -17,7 +17,7 @@ const SAID_STAYS: Duration = Duration::from_secs(8);
 
 impl Controller {
     pub(super) fn receive(self: &Rc<Self>, said: FromHost) {
-        self.taken.set(self.taken.get() + 1);
+        self.work.update(|work| Work { taken: work.taken + 1, ..work });
         let _turn = self.begin_turn();
         match said {
             FromHost::Event(event) => self.event(*event),

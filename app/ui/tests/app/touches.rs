@@ -95,7 +95,7 @@ fn a_new_match_is_opened_as_it_was_chosen_and_shown_when_the_host_tells_it() {
     let mut told = started(&stage);
     tap(&stage, &told, "Gomoku");
     assert_eq!(page(&told), Page::NewGame);
-    for touched in ["Stronger", "White", "Standard"] {
+    for touched in ["Stronger", "Stronger", "White", "Standard"] {
         told.answer(&stage);
         stage.settle(&told.scene);
         tap(&stage, &told, touched);
