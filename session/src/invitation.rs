@@ -320,7 +320,7 @@ impl Invitations {
     }
 
     /// Sends the own open invitation, for the first time or again.
-    fn send_invitation(&mut self, cx: &mut Around<'_>) {
+    pub(crate) fn send_invitation(&mut self, cx: &mut Around<'_>) {
         let Some(mine) = &self.mine else { return };
         let (colours, alternates) = match mine.terms.colours {
             Colours::Mine(Side::First) => (peer::Colours::InviterFirst, false),
@@ -345,12 +345,12 @@ impl Invitations {
         cx.send(invite);
     }
 
-    /// On a new link, sends again the messages about invitations that the old link may have lost.
-    pub(crate) fn link_is_up(&mut self, cx: &mut Around<'_>) {
+    /// On a new link, before the matches: what was withdrawn while the peer was away, so that the peer is not still busy with it when
+    /// a match comes as a question.
+    pub(crate) fn send_withdrawn(&mut self, cx: &mut Around<'_>) {
         for id in std::mem::take(&mut self.withdrawn) {
             cx.send(peer::Withdraw { invite_id: resume::id_bytes(id) });
         }
-        self.send_invitation(cx);
     }
 
     pub(crate) fn withdraw(&mut self, cx: &mut Around<'_>, id: MatchId) -> Result<(), Refused> {

@@ -269,8 +269,10 @@ impl Session {
 
     /// Both hellos have arrived and the peer is a friend: synchronises every match.
     pub(crate) fn resume(&mut self, told: &[Told]) {
+        self.invitations(Invitations::send_withdrawn);
         self.each(|state, cx| state.resume(cx, told));
-        self.invitations(Invitations::link_is_up);
+        // The old link may have lost it.
+        self.invitations(Invitations::send_invitation);
     }
 
     pub(crate) fn received_record(&mut self, record: &peer::Record) -> Result<(), Violation> {
