@@ -28,9 +28,7 @@ fn why(before: &AnyGame, played: &str) -> Option<Reason> {
     let mut after = before.clone();
     after.act(played).expect("a legal move");
     let (better, reply) = (judged(before), judged(&after));
-    let found = reason(&Mistake { before, played, better: &better, reply: &reply });
-    println!("{better:?}\n{reply:?}\n{found:?}");
-    found
+    reason(&Mistake { before, played, better: &better, reply: &reply })
 }
 
 fn motif(before: &AnyGame, played: &str) -> Option<Motif> {

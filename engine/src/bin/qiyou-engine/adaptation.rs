@@ -3,6 +3,8 @@
 use engine::rating::{Rating, Scored};
 use engine::{AnyGame, GameKind, Level, Rng, Setup};
 
+use crate::matches::share_of;
+
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Simulated players of each strength.
@@ -52,8 +54,7 @@ fn simulate(game: &AnyGame, strength: Level, rng: &mut Rng, away: &mut [Vec<f64>
         if let Some(at) = AFTER.iter().position(|&after| after == played) {
             away[at].push(opponent - elo(strength));
         }
-        let expected = 1.0 / (1.0 + 10f64.powf((opponent - elo(strength)) / 400.0));
-        let won = f64::from(rng.below(1_000_000)) < expected * 1e6;
+        let won = f64::from(rng.below(1_000_000)) < share_of(elo(strength) - opponent) * 1e6;
         rating.update(opponent, if won { Scored::Won } else { Scored::Lost });
     }
 }
