@@ -276,7 +276,7 @@ impl Client {
     }
 
     /// Sends a request; returns its number.
-    async fn send(&mut self, body: request::Body) -> u64 {
+    pub async fn send(&mut self, body: request::Body) -> u64 {
         self.last_request += 1;
         let request = Request { id: self.last_request, body: Some(body) };
         self.requests.send(request).await.expect("the host is there");
@@ -284,7 +284,7 @@ impl Client {
     }
 
     /// Reads up to the next answer; returns the request's number and the answer.
-    async fn answer(&mut self) -> (u64, Result<reply::Body, Refusal>) {
+    pub async fn answer(&mut self) -> (u64, Result<reply::Body, Refusal>) {
         loop {
             match self.read().await {
                 FromHost::Event(event) => self.unseen.push_back(*event),

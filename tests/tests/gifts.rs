@@ -130,6 +130,31 @@ async fn backups_that_are_asked_for_at_once_are_each_written_or_refused_as_too_m
 }
 
 #[tokio::test]
+async fn a_host_that_has_ended_leaves_its_directory_alone_even_in_the_middle_of_a_backup() {
+    let mut house = House::new(94);
+    let mut anna = house.device("Anna").await;
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    for number in 0..3 {
+        let paths = ["kept", "refused"].map(|name| folder.path().join(format!("{name} {number}")));
+        for path in &paths {
+            let (path, passphrase) = (path.display().to_string(), "correct horse".into());
+            let asked = control::SaveEverything { path, passphrase };
+            anna.client.send(request::Body::SaveEverything(asked)).await;
+        }
+        // An answer to either says that the first has begun.
+        let _ = anna.client.answer().await;
+        if number % 2 == 0 {
+            anna.kill().await
+        } else {
+            anna.stop().await
+        }
+        assert!(paths[0].exists(), "nothing of it is still at work");
+        std::fs::remove_dir_all(anna.directory()).expect("nobody writes into it");
+        anna.start().await;
+    }
+}
+
+#[tokio::test]
 async fn a_device_goes_on_in_another_with_its_friends_and_matches_and_nothing_is_lost_there() {
     let mut house = House::new(92);
     let (mut anna, mut bert) = (house.device("Anna").await, house.device("Bert").await);

@@ -83,6 +83,7 @@ impl Actor {
         let (folder, inbox, stopped) = (self.data_dir.clone(), self.inbox.clone(), stop.clone());
         // Sending fails only after the actor has ended.
         let tell = move |news| drop(inbox.send(Message::Endings(ticket, news)));
+        let in_directory = self.work.in_directory.token();
         let work = move || {
             if let Err(error) = rustix::process::nice(NICENESS) {
                 debug!(%error, "the endings are worked out as fast as all else");
@@ -94,6 +95,7 @@ impl Actor {
                     tell(EndingsNews::Progress(plies, part));
                 }
             });
+            drop(in_directory);
             tell(EndingsNews::Ended(ended));
         };
         std::thread::Builder::new()

@@ -12,6 +12,7 @@ use tokio::io::DuplexStream;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
 use tracing::{info, warn};
 
 use crate::actor::{Actor, Message};
@@ -155,6 +156,7 @@ pub enum HostError {
 pub struct Host {
     inbox: mpsc::UnboundedSender<Message>,
     actor: Option<JoinHandle<()>>,
+    in_directory: TaskTracker,
 }
 
 impl Host {
@@ -162,7 +164,8 @@ impl Host {
     pub fn start(config: HostConfig) -> Result<Self, HostError> {
         let (inbox, messages) = mpsc::unbounded_channel();
         let actor = Actor::new(config, inbox.clone(), messages)?;
-        Ok(Self { inbox, actor: Some(tokio::spawn(actor.run())) })
+        let in_directory = actor.work.in_directory.clone();
+        Ok(Self { inbox, actor: Some(tokio::spawn(actor.run())), in_directory })
     }
 
     /// Connects a client within this process. The stream carries frames, like the socket.
@@ -180,7 +183,7 @@ impl Host {
         Connector { inbox: self.inbox.clone() }
     }
 
-    /// Waits until the host has ended, by a client's request or [`Host::stop`].
+    /// Waits until the host has ended, by a client's request or [`Host::stop`], and the directory is free again.
     pub async fn ended(&mut self) {
         if let Some(actor) = &mut self.actor {
             if let Err(error) = actor.await {
@@ -188,6 +191,13 @@ impl Host {
             }
             self.actor = None;
         }
+        self.directory_is_free().await;
+    }
+
+    /// Waits for the threads that read or write the directory, such as a backup's. The actor has ended.
+    async fn directory_is_free(&self) {
+        self.in_directory.close();
+        self.in_directory.wait().await;
     }
 
     /// Says goodbye to peers and clients, and ends. All data is already saved.
@@ -205,6 +215,7 @@ impl Host {
             actor.abort();
             let _ = actor.await;
         }
+        self.directory_is_free().await;
     }
 }
 

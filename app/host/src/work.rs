@@ -1,5 +1,6 @@
 //! Long computations: each on a thread of its own, with a limited number at a time.
 
+use tokio_util::task::TaskTracker;
 use tracing::warn;
 
 /// The kind of computation.
@@ -27,6 +28,8 @@ impl Job {
 /// Counts the running threads.
 #[derive(Default)]
 pub(crate) struct Work {
+    /// Of all threads that read or write the data directory: it is free once they have ended.
+    pub(crate) in_directory: TaskTracker,
     hints: usize,
     files: usize,
     backups: usize,
@@ -41,6 +44,11 @@ impl Work {
     /// Starts a computation; the handler of its end calls [`Work::ended`]. If no thread can be started, `work` is dropped,
     /// and a responder in it refuses its request.
     pub(crate) fn begin(&mut self, job: Job, work: impl FnOnce() + Send + 'static) {
+        let in_directory = (job == Job::Backup).then(|| self.in_directory.token());
+        let work = move || {
+            work();
+            drop(in_directory);
+        };
         match std::thread::Builder::new().name(format!("{job:?}").to_lowercase()).spawn(work) {
             Ok(_) => *self.counter(job) += 1,
             Err(error) => warn!(%error, ?job, "no thread"),
