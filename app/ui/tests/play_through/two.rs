@@ -98,6 +98,18 @@ fn two_apps_meet_and_play_a_match_with_every_offer() {
     anna.check_large();
     anna.touch("Thank you!");
     both(&anna, &ben, "Ben reads it", || ben.board().get_theirs().phrase != 0);
+    // Words of his own.
+    ben.touch("More");
+    ben.touch("Say something");
+    assert!(!ben.look().find("Send").expect("a button").enabled, "nothing is written");
+    ben.touch("Write a message");
+    for letter in "Your turn, Anna.".chars() {
+        ben.scene.key(letter);
+    }
+    ben.touch("Send");
+    both(&anna, &ben, "Anna reads it", || {
+        anna.look().texts().any(|one| one.name.contains("Your turn, Anna."))
+    });
     // A pause and its end.
     offer(&mut anna, &mut ben, &["More", "Pause"], "Agree");
     both(&anna, &ben, "both rest", || anna.board().get_paused() && ben.board().get_paused());
