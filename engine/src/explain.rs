@@ -119,7 +119,7 @@ fn own_general(game: &Xiangqi) -> &'static str {
 }
 
 /// The name of the piece on a point: 马, the horse.
-fn piece_name(game: &Xiangqi, at: Point, language: Language) -> Option<&'static str> {
+pub(crate) fn piece_name(game: &Xiangqi, at: Point, language: Language) -> Option<&'static str> {
     let (side, kind) = game.piece_at(at)?;
     let red = side == Side::First;
     let both = |first, second| if red { first } else { second };

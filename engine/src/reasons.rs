@@ -3,7 +3,7 @@
 //! A reason is found on the board: a detector of one motif replays the line that the search found and checks every fact that it tells by
 //! the rules. Where no detector is sure there is no reason; the better line speaks for itself.
 
-use crate::explain::piece_of_side;
+use crate::explain::{piece_name, piece_of_side};
 use crate::go::Go;
 use crate::threats::{ThreatKind, chain, threats};
 use crate::xiangqi::Xiangqi;
@@ -26,6 +26,12 @@ pub enum Motif {
     DoubleThreat,
     /// Gomoku: two threats at once could have been made.
     MissedDoubleThreat,
+    /// Gomoku: the other side makes an open three or a four, and attacks.
+    Initiative,
+    /// Gomoku: an open three or a four could have been made, and the attack kept.
+    MissedInitiative,
+    /// Gomoku, Liuzhou chess: both sides want the same point.
+    VitalPoint,
     /// Xiangqi: a piece can be captured, and nothing recaptures.
     Hanging,
     /// Xiangqi: a piece can be captured, and recapturing does not make up for it.
@@ -38,6 +44,10 @@ pub enum Motif {
     CheckWins,
     /// Xiangqi: a piece could have been captured for nothing or for less.
     MissedCapture,
+    /// Xiangqi, Liuzhou chess: more falls than is captured, a few moves later.
+    LosesMaterial,
+    /// Xiangqi, Liuzhou chess: more could have been captured than lost, a few moves later.
+    MissedMaterial,
     /// Go: stones with one liberty are captured.
     Atari,
     /// Go: stones that could have been captured were not.
@@ -80,6 +90,26 @@ pub struct Mistake<'a> {
     pub reply: &'a Report,
 }
 
+/// Continues a report's line by what `judge` finds at its end, until it is as long as detectors look, the game is over, or
+/// `judge` finds nothing. A search's line may end after a move: where the last that its limits allowed was a fail high.
+pub fn complete(from: &AnyGame, report: &mut Report, mut judge: impl FnMut(&AnyGame) -> Option<Report>) {
+    let mut game = from.clone();
+    for &action in &report.line {
+        if game.act(action).is_err() {
+            return;
+        }
+    }
+    while report.line.len() < LONGEST && game.outcome().is_none() {
+        let Some(further) = judge(&game).filter(|further| !further.line.is_empty()) else { return };
+        for action in further.line {
+            if game.act(action).is_err() {
+                return;
+            }
+            report.line.push(action);
+        }
+    }
+}
+
 /// The reason that weighs most; `None` if no detector is sure. The game is expected to go on after the move.
 pub fn reason(mistake: &Mistake<'_>) -> Option<Reason> {
     let found = Found::new(mistake)?;
@@ -93,6 +123,11 @@ pub fn reason(mistake: &Mistake<'_>) -> Option<Reason> {
             (AnyGame::Go(before), AnyGame::Go(after)) => found.go(before, after),
             _ => None,
         })
+        .or_else(|| found.executed_later())
+        .or_else(|| found.missed_later())
+        .or_else(|| found.material())
+        .or_else(|| found.vital_point())
+        .or_else(|| found.initiative())
         .or_else(|| found.missed_win(u32::MAX))
         .or_else(|| found.loses(u32::MAX))
 }
@@ -263,6 +298,339 @@ impl<'a> Found<'a> {
                 (Language::English, _) => format!("{side} could make two threats at once at {at}."),
             }
         }))
+    }
+}
+
+/// A threat that a line executes.
+struct Later {
+    motif: Motif,
+    at: Point,
+    /// Moves of its side up to it, the first included.
+    moves: u32,
+}
+
+impl Later {
+    /// The first double threat that the side to move makes along a line, after its first move.
+    fn along(game: &AnyGame, line: &[Action]) -> Option<Self> {
+        let (side, mut game) = (game.turn(), game.clone());
+        let mut moves = 0;
+        for &action in line.iter().take(LONGEST) {
+            if game.turn() == side {
+                moves += 1;
+                let at = point(action)?;
+                let motif = match kind_at(&game, side, at) {
+                    Some(ThreatKind::OpenFour) => Some(Motif::OpenFour),
+                    Some(ThreatKind::Fork) => Some(Motif::DoubleThreat),
+                    _ => None,
+                };
+                if let Some(motif) = motif.filter(|_| moves > 1) {
+                    return Some(Self { motif, at, moves });
+                }
+            }
+            game.act(action).ok()?;
+        }
+        None
+    }
+}
+
+/// Actions of a line that are looked at. A reason far away is none that a person could have seen.
+const LONGEST: usize = 12;
+
+impl Found<'_> {
+    /// A double threat of the other side, prepared by its reply.
+    fn executed_later(&self) -> Option<Reason> {
+        let Later { motif, at, moves } = Later::along(&self.after, &self.mistake.reply.line)?;
+        Some(told(motif, vec![at], |language| {
+            let side = self.side(self.mover.other(), language);
+            let (by, at) =
+                (Self::spoken(&self.after, self.reply, language), self.mistake.before.kind().point_name(at));
+            match (language, motif) {
+                (Language::Chinese, Motif::OpenFour) => {
+                    format!("{side}从{by}起，第 {moves} 步在{at}成活四或双四。")
+                }
+                (Language::Chinese, _) => format!("{side}从{by}起，第 {moves} 步在{at}成四三或双三。"),
+                (Language::English, Motif::OpenFour) => {
+                    format!(
+                        "{side} begins with {by}, and move {moves} at {at} makes an open four or two fours."
+                    )
+                }
+                (Language::English, _) => {
+                    format!("{side} begins with {by}, and move {moves} at {at} makes two threats at once.")
+                }
+            }
+        }))
+    }
+
+    /// A double threat of one's own that the better move prepares.
+    fn missed_later(&self) -> Option<Reason> {
+        let (better, before) = (self.better()?, self.mistake.before);
+        let Later { at, moves, .. } = Later::along(before, &self.mistake.better.line)?;
+        Some(told(Motif::MissedDoubleThreat, vec![point(better)?, at], |language| {
+            let side = self.side(self.mover, language);
+            let (by, at) = (Self::spoken(before, better, language), before.kind().point_name(at));
+            match language {
+                Language::Chinese => format!("{side}可以从{by}起，第 {moves} 步在{at}一次成两个杀。"),
+                Language::English => {
+                    format!("{side} could begin with {by}: move {moves} at {at} makes two threats at once.")
+                }
+            }
+        }))
+    }
+
+    /// The other side places where the better move would have.
+    fn vital_point(&self) -> Option<Reason> {
+        let (Action::Place(at), Action::Place(wanted)) = (self.reply, self.better()?) else { return None };
+        if at != wanted || matches!(self.mistake.before, AnyGame::Go(_)) {
+            return None;
+        }
+        Some(told(Motif::VitalPoint, vec![at], |language| {
+            let side = self.side(self.mover.other(), language);
+            let at = self.mistake.before.kind().point_name(at);
+            match language {
+                Language::Chinese => format!("{at}是双方必争之点，这步以后归{side}。"),
+                Language::English => format!("Both sides want {at}, and after this {side} takes it."),
+            }
+        }))
+    }
+
+    /// Gomoku: who makes threats that must be answered.
+    fn initiative(&self) -> Option<Reason> {
+        let AnyGame::Gomoku(_) = self.mistake.before else { return None };
+        let attacks = |game: &AnyGame, side: Side, action: Action| {
+            let at = point(action)?;
+            let kind = kind_at(game, side, at)?;
+            matches!(kind, ThreatKind::Three | ThreatKind::Four).then_some((at, kind))
+        };
+        let of = |at: Point, kind: ThreatKind, language: Language| {
+            let at = self.mistake.before.kind().point_name(at);
+            match (language, kind) {
+                (Language::Chinese, ThreatKind::Four) => format!("在{at}冲四"),
+                (Language::Chinese, _) => format!("在{at}成活三"),
+                (Language::English, ThreatKind::Four) => format!("a four at {at}"),
+                (Language::English, _) => format!("an open three at {at}"),
+            }
+        };
+        let other = self.mover.other();
+        if let Some((at, kind)) = attacks(&self.after, other, self.reply) {
+            return Some(told(Motif::Initiative, vec![at], |language| {
+                let (side, made) = (self.side(other, language), of(at, kind, language));
+                match language {
+                    Language::Chinese => format!("这步以后，{side}{made}，转入进攻。"),
+                    Language::English => format!("After this {side} attacks with {made}."),
+                }
+            }));
+        }
+        let (at, kind) = attacks(self.mistake.before, self.mover, self.better()?)?;
+        // What was played may attack too.
+        if attacks(self.mistake.before, self.mover, self.mistake.played).is_some() {
+            return None;
+        }
+        Some(told(Motif::MissedInitiative, vec![at], |language| {
+            let (side, made) = (self.side(self.mover, language), of(at, kind, language));
+            match language {
+                Language::Chinese => format!("{side}{made}，可以保持先手。"),
+                Language::English => format!("{side} could keep the attack with {made}."),
+            }
+        }))
+    }
+
+    /// What is lost, or could have been won, within a few moves.
+    fn material(&self) -> Option<Reason> {
+        let (before, mistake) = (self.mistake.before, self.mistake);
+        let line: Vec<Action> =
+            std::iter::once(mistake.played).chain(mistake.reply.line.iter().copied()).collect();
+        let played = Course::along(before, &line)?;
+        let could = Course::along(before, &mistake.better.line).unwrap_or_default();
+        let mover = self.mover;
+        if could.balance(mover) - played.balance(mover) < Taken::least(before) {
+            return None;
+        }
+        if played.balance(mover) <= -Taken::least(before) {
+            let at = played.taken_from(mover).filter_map(|taken| taken.stood).collect();
+            return Some(told(Motif::LosesMaterial, at, |language| {
+                let side = self.side(mover, language);
+                let by = Self::spoken(&self.after, self.reply, language);
+                let [lost, won] = played.named(mover, language);
+                // The first turn of the line is the mistake.
+                let soon = soon(played.turns.saturating_sub(1), language);
+                match (language, won.is_empty()) {
+                    (Language::Chinese, true) => format!("对方走{by}，{side}{soon}丢{lost}。"),
+                    (Language::Chinese, false) => format!("对方走{by}，{side}{soon}丢{lost}，只换回{won}。"),
+                    (Language::English, true) => format!("After {by} {side} loses {lost} {soon}."),
+                    (Language::English, false) => format!("After {by} {side} loses {lost} for {won} {soon}."),
+                }
+            }));
+        }
+        let better = self.better()?;
+        if could.balance(mover) < Taken::least(before) {
+            return None;
+        }
+        Some(told(Motif::MissedMaterial, point(better).into_iter().collect(), |language| {
+            let (side, by) = (self.side(mover, language), Self::spoken(before, better, language));
+            let [won, lost] = could.named(mover.other(), language);
+            let soon = soon(could.turns, language);
+            match (language, lost.is_empty()) {
+                (Language::Chinese, true) => format!("{side}走{by}，{soon}可得{won}。"),
+                (Language::Chinese, false) => format!("{side}走{by}，{soon}可用{lost}换{won}。"),
+                (Language::English, true) => format!("With {by} {side} wins {won} {soon}."),
+                (Language::English, false) => format!("With {by} {side} wins {won} for {lost} {soon}."),
+            }
+        }))
+    }
+}
+
+/// Within so many turns, both sides counted.
+fn soon(turns: u32, language: Language) -> String {
+    match (language, turns.div_ceil(2)) {
+        (Language::Chinese, 0 | 1) => "马上".into(),
+        (Language::Chinese, moves) => format!("{moves} 步之内"),
+        (Language::English, 0 | 1) => "at once".into(),
+        (Language::English, moves) => format!("within {moves} moves"),
+    }
+}
+
+/// A piece or stone that was captured.
+struct Taken {
+    side: Side,
+    worth: i32,
+    /// Chinese and English; empty for a stone.
+    name: [&'static str; 2],
+    /// Where it stood after the first move of the line; `None` if that is not known.
+    stood: Option<Point>,
+}
+
+impl Taken {
+    /// What both sides lose by an action of a line.
+    fn by(game: &AnyGame, line: &[Action], index: usize, after: &AnyGame) -> Vec<Self> {
+        match (game, after) {
+            (AnyGame::Xiangqi(game), _) => {
+                let Some(to) = point(line[index]) else { return Vec::new() };
+                let Some((side, _)) = game.piece_at(to) else { return Vec::new() };
+                let name = Language::ALL.map(|language| piece_name(game, to, language).unwrap_or_default());
+                // Its own steps are followed back, as far as the position after the first move.
+                let stood = line[1..index.max(1)].iter().rev().fold(to, |at, action| match *action {
+                    Action::Step { from, to } if to == at => from,
+                    _ => at,
+                });
+                vec![Self { side, worth: game.worth_at(to), name, stood: Some(stood) }]
+            }
+            (AnyGame::Liuzhou(game), AnyGame::Liuzhou(after)) => Side::BOTH
+                .into_iter()
+                .flat_map(|side| {
+                    let gone = game.live(side) & !after.live(side);
+                    let moved = matches!(line[index], Action::Step { .. }) && side == game.turn();
+                    let count = gone.count_ones() - u32::from(moved);
+                    (0..count).map(move |_| Self { side, worth: 1, name: ["", ""], stood: None })
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is worth speaking of.
+    fn least(game: &AnyGame) -> i32 {
+        if matches!(game, AnyGame::Xiangqi(_)) { SOLDIER } else { 1 }
+    }
+}
+
+/// What is captured along a line, up to the last position in which the captures are over.
+#[derive(Default)]
+struct Course {
+    taken: Vec<Taken>,
+    /// Turns up to the last capture, both sides counted.
+    turns: u32,
+}
+
+impl Course {
+    /// `None` if the captures are not over within the line.
+    fn along(game: &AnyGame, line: &[Action]) -> Option<Self> {
+        if !matches!(game, AnyGame::Xiangqi(_) | AnyGame::Liuzhou(_)) {
+            return None;
+        }
+        let mut game = game.clone();
+        let (mut course, mut turns, mut quiet) = (Self::default(), 0, 0);
+        // Number of captures and of turns when two turns in a row last took nothing.
+        let mut over = None;
+        for (index, &action) in line.iter().take(LONGEST).enumerate() {
+            let before = game.clone();
+            game.act(action).ok()?;
+            let taken = Taken::by(&before, line, index, &game);
+            let turn_over = game.turn() != before.turn() || game.outcome().is_some();
+            if !taken.is_empty() {
+                quiet = 0;
+                course.turns = turns + 1;
+            } else if turn_over {
+                quiet += 1;
+            }
+            course.taken.extend(taken);
+            turns += u32::from(turn_over);
+            if quiet >= 2 {
+                over = Some((course.taken.len(), course.turns));
+            }
+        }
+        let (captures, turns) = over?;
+        course.taken.truncate(captures);
+        Some(Self { turns, ..course })
+    }
+
+    fn taken_from(&self, side: Side) -> impl Iterator<Item = &Taken> {
+        self.taken.iter().filter(move |taken| taken.side == side)
+    }
+
+    /// What this side captures more than it loses.
+    fn balance(&self, side: Side) -> i32 {
+        self.taken.iter().map(|taken| if taken.side == side { -taken.worth } else { taken.worth }).sum()
+    }
+
+    /// What this side loses and what it captures; equal pieces cancel.
+    fn named(&self, side: Side, language: Language) -> [String; 2] {
+        let index = usize::from(language == Language::English);
+        let mut names = [side, side.other()]
+            .map(|side| -> Vec<&str> { self.taken_from(side).map(|taken| taken.name[index]).collect() });
+        let [lost, won] = &mut names;
+        lost.retain(|name| match won.iter().position(|other| other == name) {
+            Some(at) => {
+                won.swap_remove(at);
+                false
+            }
+            None => true,
+        });
+        names.map(|names| Self::list(&names, language))
+    }
+
+    fn list(names: &[&str], language: Language) -> String {
+        if names.iter().any(|name| name.is_empty()) {
+            return match (language, names.len()) {
+                (Language::Chinese, count) => format!(" {count} 子"),
+                (Language::English, 1) => "a stone".into(),
+                (Language::English, count) => format!("{count} stones"),
+            };
+        }
+        let mut kinds: Vec<(&str, usize)> = Vec::new();
+        for name in names {
+            match kinds.iter_mut().find(|(kind, _)| kind == name) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((name, 1)),
+            }
+        }
+        let mut said: Vec<String> = Vec::new();
+        for (kind, count) in kinds {
+            said.push(match (language, count) {
+                (Language::Chinese, 1) => kind.to_owned(),
+                (Language::Chinese, 2) => format!("双{kind}"),
+                (Language::Chinese, _) => format!(" {count} 个{kind}"),
+                (Language::English, 1) if kind.starts_with(['a', 'e']) => format!("an {kind}"),
+                (Language::English, 1) => format!("a {kind}"),
+                (Language::English, _) => format!("{count} {kind}s"),
+            });
+        }
+        match (language, said.as_slice()) {
+            (Language::Chinese, _) => said.join("、"),
+            (Language::English, [first @ .., last]) if !first.is_empty() => {
+                format!("{} and {last}", first.join(", "))
+            }
+            (Language::English, _) => said.concat(),
+        }
     }
 }
 

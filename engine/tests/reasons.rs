@@ -1,10 +1,11 @@
 //! Reasons for mistakes: each motif on positions of its own, with near misses, judged by the search.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::reasons::{Mistake, Motif, Reason, reason};
-use engine::{AnyGame, GameKind, Limits, Report, Tier, bot};
+use engine::reasons::{Mistake, Motif, Reason, complete, reason};
+use engine::{AnyGame, GameKind, Limits, Report, Side, Tier, bot};
 
 /// Positions that the search may look at; playouts in Go.
 fn nodes(kind: GameKind) -> u64 {
@@ -27,7 +28,9 @@ fn why(before: &AnyGame, played: &str) -> Option<Reason> {
     let played = before.parse(played).expect("a move");
     let mut after = before.clone();
     after.act(played).expect("a legal move");
-    let (better, reply) = (judged(before), judged(&after));
+    let (mut better, mut reply) = (judged(before), judged(&after));
+    complete(before, &mut better, |game| Some(judged(game)));
+    complete(&after, &mut reply, |game| Some(judged(game)));
     reason(&Mistake { before, played, better: &better, reply: &reply })
 }
 
@@ -72,6 +75,134 @@ fn in_xiangqi_mates_hanging_pieces_forks_and_missed_captures_are_told() {
     // A chariot that stands free could be taken.
     let cannon = at(GameKind::Xiangqi, "3ak4/9/9/9/c6R1/9/9/9/9/3K5 w");
     assert_eq!(motif(&cannon, "d0d1"), Some(Motif::MissedCapture));
+}
+
+#[test]
+fn what_falls_a_few_moves_later_is_told_with_what_is_won_for_it() {
+    let pinned =
+        at(GameKind::Xiangqi, "3akrb2/4a2R1/b1n1c4/p1p5C/1r2p1p1p/P1P6/1c2P1P1P/1RN1C3B/4A4/2B1KA3 b");
+    let why = said(&pinned, "e7d7");
+    assert!(why.starts_with("After C1+3 Black loses a chariot and an elephant for a cannon"), "{why}");
+    assert_eq!(motif(&pinned, "e7d7"), Some(Motif::LosesMaterial));
+    let better = pinned.notation(judged(&pinned).line[0]);
+    assert_ne!(motif(&pinned, &better), Some(Motif::LosesMaterial), "{better} prevents it");
+    let at_hand =
+        at(GameKind::Xiangqi, "2bakrbR1/4a4/2n1c4/p1p5C/1r2p1p1p/P1P6/1c2P1P1P/1RN1C3B/4A4/2B1KA3 w");
+    assert_eq!(motif(&at_hand, "h9h3"), Some(Motif::MissedMaterial));
+    assert_ne!(motif(&at_hand, "i6i9"), Some(Motif::MissedMaterial), "it was played");
+    let stones = at(GameKind::Liuzhou, "6/3b2/3b1b/1wb3/1ww3/4w1 b p 0 0 0");
+    assert_eq!(motif(&stones, "c1"), Some(Motif::LosesMaterial));
+}
+
+#[test]
+fn in_gomoku_a_vital_point_an_attack_and_a_prepared_double_threat_are_told() {
+    let vital = at(GameKind::Gomoku, "15/15/15/15/15/8b6/9b5/7bw6/7w7/15/15/15/15/15/15 w");
+    assert_eq!(said(&vital, "k8"), "Both sides want J10, and after this Black takes it.");
+    assert_ne!(motif(&vital, "j10"), Some(Motif::VitalPoint), "it was taken");
+    let attack = at(GameKind::Gomoku, "15/15/15/8w6/9bw4/10b4/11b3/15/15/15/15/15/15/15/15 w");
+    assert_eq!(said(&attack, "l11"), "After this Black attacks with a four at M8.");
+    let prepared = at(GameKind::Gomoku, "15/15/15/15/15/15/15/6w8/7bw6/8b6/9bw4/15/15/15/15 b");
+    assert_eq!(said(&prepared, "i4"), "Black could begin with J6: move 5 at H6 makes two threats at once.");
+}
+
+/// Pieces of both sides in a position of xiangqi, by their letters.
+fn pieces(game: &AnyGame) -> BTreeMap<char, i32> {
+    let mut count = BTreeMap::new();
+    for letter in
+        game.position().split(' ').next().expect("a board").chars().filter(char::is_ascii_alphabetic)
+    {
+        *count.entry(letter).or_default() += 1;
+    }
+    count
+}
+
+/// "2 soldiers and a horse" as letters of a side.
+fn letters(said: &str, red: bool) -> BTreeMap<char, i32> {
+    const LETTERS: [(&str, char); 6] = [
+        ("adviser", 'a'),
+        ("elephant", 'b'),
+        ("horse", 'n'),
+        ("chariot", 'r'),
+        ("cannon", 'c'),
+        ("soldier", 'p'),
+    ];
+    let mut count = BTreeMap::new();
+    for part in said.replace(" and ", ", ").split(", ") {
+        let (number, name) = part.split_once(' ').expect("a number and a name");
+        let letter = LETTERS.iter().find(|(word, _)| name.trim_end_matches('s') == *word).expect(name).1;
+        let letter = if red { letter.to_ascii_uppercase() } else { letter };
+        count.insert(letter, number.parse().unwrap_or(1));
+    }
+    count
+}
+
+#[test]
+fn pieces_that_a_reason_names_are_gone_from_a_position_of_the_line() {
+    let (mut told, mut bots) =
+        (0, Side::BOTH.map(|side| bot(GameKind::Xiangqi, Tier::new(2).expect("one"), side.index() as u64)));
+    let mut judge = bot(GameKind::Xiangqi, Tier::MAX, 1);
+    let (stop, elapsed) = (AtomicBool::new(false), || Duration::ZERO);
+    let limits =
+        |nodes| Limits { time: None, nodes: Some(nodes), depth: None, stop: &stop, elapsed: &elapsed };
+    let mut game = AnyGame::new(&GameKind::Xiangqi.default_setup()).expect("a game");
+    let mut better = judge.judge(&game, &limits(3_000)).expect("a move");
+    while game.outcome().is_none() && game.ply() < 80 {
+        let before = game.clone();
+        let bot = bots[game.turn().index()].as_mut();
+        let played = bot.choose(&game, &limits(300), &mut |_| {}).expect("a move").line[0];
+        game.act(played).expect("legal");
+        let Some(mut reply) = judge.judge(&game, &limits(3_000)) else { break };
+        let next = reply.clone();
+        complete(&before, &mut better, |game| judge.judge(game, &limits(1_000)));
+        complete(&game, &mut reply, |game| judge.judge(game, &limits(1_000)));
+        let found = reason(&Mistake { before: &before, played, better: &better, reply: &reply });
+        if let Some(Reason {
+            motif: motif @ (Motif::LosesMaterial | Motif::MissedMaterial),
+            words: [_, words],
+            ..
+        }) = found
+        {
+            told += 1;
+            let red = before.turn() == Side::First;
+            let end = words.find(" within ").or_else(|| words.find(" at once")).expect("when");
+            let verb = if motif == Motif::LosesMaterial { " loses " } else { " wins " };
+            let named = &words[words.find(verb).expect("a verb") + verb.len()..end];
+            let (first, second) = named.split_once(" for ").unwrap_or((named, ""));
+            let own = motif == Motif::LosesMaterial;
+            // Of the first named side, and what is captured for it.
+            let mut wanted = letters(first, red == own);
+            if !second.is_empty() {
+                wanted.extend(letters(second, red != own));
+            }
+            let mut line = game.clone();
+            let actions = if own {
+                reply.line.clone()
+            } else {
+                line = before.clone();
+                better.line.clone()
+            };
+            let all = pieces(&before);
+            let is_so = |game: &AnyGame| {
+                let now = pieces(game);
+                // Equal pieces of both sides cancel in the sentence.
+                all.keys().filter(|letter| letter.is_ascii_uppercase()).all(|letter| {
+                    let of = |letter: &char| {
+                        let gone = all.get(letter).unwrap_or(&0) - now.get(letter).unwrap_or(&0);
+                        gone - wanted.get(letter).unwrap_or(&0)
+                    };
+                    of(letter) == of(&letter.to_ascii_lowercase())
+                })
+            };
+            let mut seen = is_so(&line);
+            for action in actions {
+                line.act(action).expect("a line is legal");
+                seen |= is_so(&line);
+            }
+            assert!(seen, "{words}\n{}", before.position());
+        }
+        better = next;
+    }
+    assert!(told >= 3, "{told} in {} plies", game.ply());
 }
 
 #[test]

@@ -517,7 +517,16 @@ fn judge_all(
                 .zip(report.as_ref())
                 .filter(|((was, _, _, permille), _)| fell(was.turn(), *permille, judged.permille))
                 .and_then(|((was, played, better, _), reply)| {
-                    reasons::reason(&Mistake { before: was, played: *played, better, reply })
+                    let [mut better, mut reply] = [better.clone(), reply.clone()];
+                    let mut further = |game: &AnyGame| {
+                        let began = Instant::now();
+                        let elapsed = || began.elapsed();
+                        let time = Some(time / FURTHER);
+                        bot.judge(game, &Limits { time, nodes: None, depth: None, stop, elapsed: &elapsed })
+                    };
+                    reasons::complete(was, &mut better, &mut further);
+                    reasons::complete(&game, &mut reply, &mut further);
+                    reasons::reason(&Mistake { before: was, played: *played, better: &better, reply: &reply })
                 })
                 .map(|reason| {
                     let [zh, en] = reason.words;
@@ -535,6 +544,9 @@ fn judge_all(
         }
     }
 }
+
+/// The lines around a mistake are completed by searches of this part of the time for a position.
+const FURTHER: u32 = 8;
 
 /// Loss by a move that is a mistake: a tenth of the winning chance, of 2,000 between a sure win and a sure loss.
 const MISTAKE: i32 = 200;

@@ -197,6 +197,11 @@ impl Liuzhou {
         self.state.due
     }
 
+    /// Bitboard of a side's stones, without those that wait to be lifted.
+    pub(crate) fn live(&self, side: Side) -> u64 {
+        self.state.live[side.index()]
+    }
+
     /// Whether the side to move is to make a step.
     pub(crate) fn is_stepping(&self) -> bool {
         self.state.phase == Phase::Moving && self.state.due == 0

@@ -98,6 +98,11 @@ impl Xiangqi {
         self.board.at(to_square(at)?)
     }
 
+    /// Value of the piece on a point, as in [`Self::exchange_gains`]; 0 if empty.
+    pub(crate) fn worth_at(&self, at: Point) -> i32 {
+        to_square(at).map_or(0, |square| self.board.worth_at(square))
+    }
+
     /// By how much the side to move gains by the captures on the destination of a step, where a chariot is worth 900 (see
     /// `exchange.rs`); negative for a loss. Ignores pins.
     pub(crate) fn exchange_gains(&self, action: Action) -> i32 {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use engine::reasons::{Mistake, Motif, reason};
-use engine::{AnyGame, GameKind, Report, Rng, Score, Setup, Side, Tier, bot};
+use engine::reasons::{Mistake, Motif, complete, reason};
+use engine::{Action, AnyGame, GameKind, Report, Rng, Score, Setup, Side, Tier, bot};
 
 use crate::levels::{Player, kind};
 use crate::matches::{ask, judge, replay};
@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     print: bool,
 }
 
+/// A line is completed by searches of this part of the judge's nodes.
+const FURTHER: u64 = 4;
+
 /// Loss of winning chance that makes a mistake.
 const LOSS: f64 = 0.1;
 
@@ -46,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) {
         let mut players = seeds.map(|seed| arguments.player.bot(arguments.game, seed));
         let mut judging = bot(arguments.game, Tier::MAX, 1);
         let mut game = replay(&setup, &[]);
-        let mut last: Option<(AnyGame, engine::Action, Report)> = None;
+        let mut last: Option<(AnyGame, Action, Report)> = None;
         while game.outcome().is_none() && game.ply() < 400 {
             let report = judge(judging.as_mut(), &game, arguments.nodes);
             if let (Some((before, played, better)), Some(reply)) = (&last, &report)
@@ -54,13 +57,23 @@ pub(crate) fn run(arguments: &Arguments) {
                 && chance(better.score) - (1.0 - chance(reply.score)) >= LOSS
             {
                 mistakes += 1;
+                let (mut better, mut reply) = (better.clone(), reply.clone());
+                let mut further = |game: &AnyGame| judge(judging.as_mut(), game, arguments.nodes / FURTHER);
+                complete(before, &mut better, &mut further);
+                complete(&game, &mut reply, &mut further);
+                let (better, reply) = (&better, &reply);
                 let found = reason(&Mistake { before, played: *played, better, reply });
                 if let Some(reason) = &found {
                     explained += 1;
                     *motifs.entry(reason.motif).or_default() += 1;
                 }
                 if arguments.print {
-                    println!("{} | {} | {found:?}", before.position(), before.notation(*played));
+                    let said = found
+                        .map_or_else(|| "-".into(), |found| format!("{:?}: {}", found.motif, found.words[1]));
+                    println!("{} | {} | {said}", before.position(), before.notation(*played));
+                    for (what, from, report) in [("better", before, better), ("reply", &game, reply)] {
+                        println!("    {what}: {:?} {}", report.score, line(from, &report.line));
+                    }
                 }
             }
             let action = ask(players[game.turn().index()].as_mut(), &game, None, Some(arguments.nodes)).0;
@@ -76,6 +89,19 @@ pub(crate) fn run(arguments: &Arguments) {
     for (motif, count) in motifs {
         println!("{count:5} {motif:?}");
     }
+}
+
+/// The moves of a line.
+fn line(from: &AnyGame, line: &[Action]) -> String {
+    let mut game = from.clone();
+    let mut moves = Vec::new();
+    for &action in line {
+        moves.push(game.notation(action));
+        if game.act(action).is_err() {
+            break;
+        }
+    }
+    moves.join(" ")
 }
 
 /// Winning chance of the side to move. A lead counts by a logistic curve, as in the app.
