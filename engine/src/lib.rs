@@ -23,7 +23,6 @@
 mod action;
 mod any;
 mod bot;
-mod descent;
 pub mod explain;
 pub mod files;
 mod game;
@@ -48,6 +47,7 @@ pub mod search;
 pub mod sgf;
 mod text;
 pub mod threats;
+mod training;
 mod view;
 mod words;
 pub mod xiangqi;

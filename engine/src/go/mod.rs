@@ -34,7 +34,7 @@ mod watch;
 mod weights;
 
 pub use bot::{Analysis, Considered, GoBot, PassWhen, PlayedOut, play_out};
-pub use learn::{PatternLearning, learn_patterns};
+pub use learn::{PatternTrainingConfig, train_patterns};
 pub use life::{Chain, Fate, Status};
 pub use net::{NetGames, NetGamesSetup};
 pub use resign::Resigning;
