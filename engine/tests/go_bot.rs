@@ -412,7 +412,7 @@ fn a_handicap_is_told_as_what_it_is_worth() {
     let go = Go::new(&setup).expect("the setup is valid");
     let chance = |evening: f64| {
         let mut bot = GoBot::new(Tier::MAX, 1);
-        bot.set_number("handicap-bonus", evening).expect("there is such a number");
+        bot.set_parameter("handicap-bonus", evening).expect("there is such a number");
         let found = limited(2_000, |limits| bot.analyse(&go, limits, &mut |_| {})).expect("a move");
         assert!(found.lead < -10.0, "{}", found.lead);
         found.chance

@@ -10,7 +10,7 @@ use super::stones::{At, BLACK, EMPTY, PASS, Stones};
 use super::watch::Patience;
 use super::weights::Options;
 use super::{Go, GoMove};
-use crate::numbers::{self, Number, NumberError};
+use crate::parameters::{self, Parameter, ParameterError};
 use crate::{Action, Bot, Game, Limits, Point, Report, Rng, Score, Side, Tier};
 
 /// The Go bot. It allocates its tree at the first search.
@@ -480,12 +480,12 @@ impl Bot for GoBot {
         }
     }
 
-    fn numbers(&mut self) -> Vec<Number> {
-        numbers::list(|visit| self.options.each(visit))
+    fn parameters(&mut self) -> Vec<Parameter> {
+        parameters::list(|visit| self.options.each(visit))
     }
 
-    fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
-        numbers::set(name, value, |visit| self.options.each(visit))?;
+    fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
+        parameters::set(name, value, |visit| self.options.each(visit))?;
         // Results with other parameters are discarded.
         self.thinker = None;
         Ok(())

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::features::{Feature, PLAIN, Room, features};
-use super::patterns::Numbers;
+use super::patterns::FeatureWeights;
 use super::stones::{At, PASS, Stones, colour};
 use super::{Go, GoMove, GoSetup};
 use crate::{Game, Rng};
@@ -109,7 +109,7 @@ pub fn train_patterns(
     for (n, &feature) in names.iter().enumerate().take_while(|&(_, &feature)| (feature as usize) < PLAIN) {
         say(format!("feature {feature}: {:.2}", weights[n]));
     }
-    Numbers::to_bytes(names.iter().copied().zip(weights))
+    FeatureWeights::to_bytes(names.iter().copied().zip(weights))
 }
 
 /// Mean loss, and top-1 accuracy.

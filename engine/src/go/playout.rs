@@ -3,7 +3,7 @@
 //! A light playout is uniformly random, except that own eyes are not filled. A full one first considers local replies to the
 //! last move: captures, saves, and patterns; `EXPERIMENTS.md` has the value of each rule.
 
-use super::patterns::Numbers;
+use super::patterns::FeatureWeights;
 use super::stones::{At, BLACK, BORDER, EMPTY, PASS, Stones, WHITE, margin, other};
 use crate::Rng;
 
@@ -64,7 +64,7 @@ impl Default for Odds {
 pub(super) struct Playouts<const N: usize> {
     rng: Rng,
     odds: Odds,
-    numbers: &'static Numbers,
+    numbers: &'static FeatureWeights,
     /// First player on each point, from the leaf on.
     pub(super) first: [u8; N],
     /// Move number of each first move, from the leaf on.
@@ -110,7 +110,7 @@ impl<const N: usize> Playouts<N> {
         Self {
             rng: Rng::new(seed),
             odds,
-            numbers: Numbers::shared(),
+            numbers: FeatureWeights::shared(),
             first: [EMPTY; N],
             when: [0; N],
             played: Vec::new(),

@@ -6,7 +6,7 @@ use super::features::{distance, is_open};
 use super::ladder;
 use super::playout::{distinct_saving_moves, nakade};
 use super::stones::{At, EMPTY, PASS, Stones};
-use crate::numbers::Visit;
+use crate::parameters::Visit;
 
 /// Weights of the reasons, in playouts. Tuned by self-play; see `EXPERIMENTS.md`.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,8 +42,9 @@ pub(super) struct Reasons {
 impl Reasons {
     /// Visits every parameter with its name; see EXPERIMENTS.md.
     pub(super) fn each(&mut self, visit: Visit<'_>) {
-        let mut show =
-            |name, number: &mut f32| visit(name, (0.0, 200.0), crate::numbers::Place::Single(number));
+        let mut show = |name, number: &mut f32| {
+            visit(name, (0.0, 200.0), crate::parameters::ParameterRef::Single(number));
+        };
         show("prior-even", &mut self.even);
         show("prior-pattern", &mut self.pattern);
         show("prior-self-atari", &mut self.self_atari);

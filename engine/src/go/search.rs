@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use super::features::{Room, features};
 use super::helpers::{help, lead_helpers};
 use super::net::{Guide, InputPlanes, Question, Scratch};
-use super::patterns::Numbers;
+use super::patterns::FeatureWeights;
 use super::playout::{Odds, Playouts, Policy, owners};
 use super::prior::{Prior, priors};
 use super::stones::{At, BLACK, EMPTY, Geometry, PASS, Stones, colour, margin, other, side};
@@ -758,10 +758,10 @@ fn tell_chances<const N: usize, const W: usize>(
     (room, candidates, chances): (&mut Room, &mut Vec<At>, &mut Vec<f32>),
     list: &mut [Prior],
 ) {
-    let numbers = Numbers::shared();
+    let weights = FeatureWeights::shared();
     chances.clear();
     chances.resize(stones.empty().len(), 0.0);
-    features(stones, turn, trail, room, candidates, |n, feature| chances[n] += numbers.get(feature));
+    features(stones, turn, trail, room, candidates, |n, feature| chances[n] += weights.get(feature));
     chances.truncate(candidates.len());
     let most = chances.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     for chance in chances.iter_mut() {

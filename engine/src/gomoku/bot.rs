@@ -7,7 +7,7 @@ use super::greedy::greedy;
 use super::position::Position;
 use super::{Gomoku, GomokuRule};
 use crate::bot::lines_apart;
-use crate::numbers::{self, Number, NumberError, Place, Visit};
+use crate::parameters::{self, Parameter, ParameterError, ParameterRef, Visit};
 use crate::search::{AlphaBeta, AlphaBetaGame, Clock, Finding, Options, Value};
 use crate::{Action, AnyGame, Bot, Choice, Game, Limits, Point, Report, Rng, Score, Tier};
 
@@ -382,7 +382,7 @@ fn winning_line(position: &mut Position, first: Square, clock: &mut Clock<'_>) -
 
 /// The parameters that do not belong to the search.
 fn each_own(net: &mut i32, visit: Visit<'_>) {
-    visit("net", (0.0, 200.0), Place::Whole(net));
+    visit("net", (0.0, 200.0), ParameterRef::Whole(net));
 }
 
 impl Bot for GomokuBot {
@@ -434,15 +434,15 @@ impl Bot for GomokuBot {
         })
     }
 
-    fn numbers(&mut self) -> Vec<Number> {
-        let mut numbers = self.search.numbers();
-        numbers.extend(numbers::list(|visit| each_own(&mut self.net, visit)));
+    fn parameters(&mut self) -> Vec<Parameter> {
+        let mut numbers = self.search.parameters();
+        numbers.extend(parameters::list(|visit| each_own(&mut self.net, visit)));
         numbers
     }
 
-    fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
-        match numbers::set(name, value, |visit| each_own(&mut self.net, visit)) {
-            Err(NumberError::Unknown(_)) => self.search.set_number(name, value),
+    fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
+        match parameters::set(name, value, |visit| each_own(&mut self.net, visit)) {
+            Err(ParameterError::Unknown(_)) => self.search.set_parameter(name, value),
             result => result,
         }
     }

@@ -10,7 +10,7 @@ use super::lookahead::Lookahead;
 use super::weights::BY_HAND;
 use super::{Liuzhou, LiuzhouMove};
 use crate::bot::lines_apart;
-use crate::numbers::{Number, NumberError};
+use crate::parameters::{Parameter, ParameterError};
 use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
 use crate::{AnyGame, Bot, Game, Limits, Report, Tier};
 
@@ -170,12 +170,12 @@ impl Bot for LiuzhouBot {
         self.folder = Some(folder.to_owned());
     }
 
-    fn numbers(&mut self) -> Vec<Number> {
-        self.search.numbers()
+    fn parameters(&mut self) -> Vec<Parameter> {
+        self.search.parameters()
     }
 
-    fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
-        self.search.set_number(name, value)
+    fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
+        self.search.set_parameter(name, value)
     }
 
     fn set_threads(&mut self, threads: usize) {

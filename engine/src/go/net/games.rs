@@ -137,7 +137,7 @@ fn write(sample: &Sample, owners: &[u8], winner: u8, out: &mut Vec<u8>) {
     for aim in &sample.policy {
         out.extend(aim.to_le_bytes());
     }
-    for number in sample.whole.numbers() {
+    for number in sample.whole.values() {
         out.extend(number.to_le_bytes());
     }
     out.extend((if winner == sample.turn { 1.0_f32 } else { 0.0 }).to_le_bytes());
@@ -167,7 +167,7 @@ impl<const N: usize, const W: usize> NetGames<N, W> {
             if table.path.is_empty() {
                 table.root_facts.clone_from(&self.room);
             }
-            for number in table.leaf.whole(table.bonus).numbers() {
+            for number in table.leaf.whole(table.bonus).values() {
                 numbers.extend(number.to_le_bytes());
             }
         }

@@ -30,7 +30,7 @@ pub(in super::super) struct GlobalInputs {
 
 impl GlobalInputs {
     /// The inputs scaled to about 1.
-    pub(super) fn numbers(self) -> [f32; 2] {
+    pub(super) fn values(self) -> [f32; 2] {
         [(self.komi / 10.0).clamp(-4.0, 4.0), f32::from(u8::from(self.passed))]
     }
 }
