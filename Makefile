@@ -132,4 +132,4 @@ PARAMETERS ?= reverse-futility razor reduction-base reduction-flatness history-r
 tune: ## tune search parameters by self-play: make tune GAME=xiangqi PARAMETERS="razor null-step"; confirm a result with `qiyou-engine tune test`
 	@scripts/need build
 	$(CARGO) build --release --locked -p engine --bin qiyou-engine
-	target/release/qiyou-engine tune climb --game $(GAME) --threads $$(nproc) $(PARAMETERS)
+	target/release/qiyou-engine tune spsa --game $(GAME) --threads $$(nproc) $(PARAMETERS)

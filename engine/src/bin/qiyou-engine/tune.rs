@@ -1,8 +1,8 @@
 //! Tuning of search parameters by self-play.
 //!
-//! `test` compares two sets of parameters by a sequential probability ratio test (SPRT) on pairs of games. `climb` tunes
+//! `test` compares two sets of parameters by a sequential probability ratio test (SPRT) on pairs of games. `spsa` tunes
 //! several parameters at once by simultaneous perturbation stochastic approximation (SPSA, Spall 1992), with one pair of
-//! games per step. A result of `climb` must be confirmed by `test`.
+//! games per step. A result of `spsa` must be confirmed by `test`.
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -23,7 +23,7 @@ pub(crate) enum Command {
     /// Test parameters A against B with a sequential probability ratio test (SPRT) on self-play games.
     Test(Test),
     /// Tune several parameters at once by SPSA on self-play games, and print the values while it runs.
-    Climb(Climb),
+    Spsa(Spsa),
 }
 
 #[derive(clap::Args)]
@@ -81,7 +81,7 @@ pub(crate) struct Test {
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Climb {
+pub(crate) struct Spsa {
     #[command(flatten)]
     games: Games,
     /// Parameters to tune, as NAME or NAME=STEP. STEP is the final perturbation (default: a tenth of the value).
@@ -107,7 +107,7 @@ pub(crate) fn run(command: &Command) -> ExitCode {
             Ok(())
         }
         Command::Test(asked) => test(asked),
-        Command::Climb(asked) => climb(asked),
+        Command::Spsa(asked) => spsa(asked),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -289,13 +289,13 @@ fn shares(pairs: &[f64]) -> (f64, f64) {
 }
 
 /// The state of a parameter in SPSA.
-struct Climber {
+struct SpsaParameter {
     parameter: Parameter,
     step: f64,
     at: f64,
 }
 
-impl Climber {
+impl SpsaParameter {
     /// The value to play: within the range, and rounded randomly for integer parameters, so that the mean is exact.
     fn played(&self, value: f64, rng: &mut Rng) -> f64 {
         let value = value.clamp(self.parameter.low, self.parameter.high);
@@ -311,11 +311,11 @@ impl Climber {
 const ALPHA: f64 = 0.602;
 const GAMMA: f64 = 0.101;
 
-fn climb(asked: &Climb) -> Result<(), String> {
+fn spsa(asked: &Spsa) -> Result<(), String> {
     let games = &asked.games;
     let setup = games.setup()?;
     let known = bot(games.game, Tier::MAX, 0).parameters();
-    let mut climbers = Vec::new();
+    let mut tuned = Vec::new();
     for wanted in &asked.parameters {
         let (rest, step) = wanted.split_once('=').map_or((wanted.as_str(), None), |(n, s)| (n, Some(s)));
         let (name, at) = rest.split_once('@').map_or((rest, None), |(n, v)| (n, Some(v)));
@@ -327,12 +327,12 @@ fn climb(asked: &Climb) -> Result<(), String> {
         let at = at.map_or(Ok(parameter.value), read)?;
         let step =
             step.map_or_else(|| Ok((at.abs() / 10.0).max(if parameter.whole { 1.0 } else { 0.05 })), read)?;
-        climbers.push(Climber { parameter: parameter.clone(), step, at });
+        tuned.push(SpsaParameter { parameter: parameter.clone(), step, at });
     }
-    if climbers.is_empty() {
+    if tuned.is_empty() {
         return Err("name the parameters to tune; `tune list` shows them".into());
     }
-    let climbers = Mutex::new(climbers);
+    let tuned = Mutex::new(tuned);
     let total = f64::from(asked.pairs);
     let settling = total / 10.0;
     let won = Mutex::new((0.0, 0_u32));
@@ -342,10 +342,10 @@ fn climb(asked: &Climb) -> Result<(), String> {
         let spread = (total / k).powf(GAMMA);
         let pace = asked.rate * ((settling + total) / (settling + k)).powf(ALPHA);
         let (flips, plus, minus) = {
-            let climbers = climbers.lock().expect("no thread panics while it holds them");
-            let flips: Vec<f64> = climbers.iter().map(|_| f64::from(rng.below(2)) * 2.0 - 1.0).collect();
+            let tuned = tuned.lock().expect("no thread panics while it holds them");
+            let flips: Vec<f64> = tuned.iter().map(|_| f64::from(rng.below(2)) * 2.0 - 1.0).collect();
             let side = |sign: f64, rng: &mut Rng| -> Player<'static> {
-                let each = climbers.iter().zip(&flips);
+                let each = tuned.iter().zip(&flips);
                 let parameters = each
                     .map(|(c, flip)| (c.parameter.name, c.played(c.at + sign * flip * c.step * spread, rng)));
                 Player::with_parameters(parameters.collect())
@@ -356,25 +356,23 @@ fn climb(asked: &Climb) -> Result<(), String> {
         };
         // The margin: -2 to 2.
         let result = 2.0 * (games.pair(&setup, n, [&plus, &minus]) - 1.0);
-        let mut climbers = climbers.lock().expect("no thread panics while it holds them");
-        for (climber, flip) in climbers.iter_mut().zip(flips) {
-            let by = pace * climber.step * result * flip / spread;
-            climber.at = (climber.at + by).clamp(climber.parameter.low, climber.parameter.high);
+        let mut tuned = tuned.lock().expect("no thread panics while it holds them");
+        for (one, flip) in tuned.iter_mut().zip(flips) {
+            let by = pace * one.step * result * flip / spread;
+            one.at = (one.at + by).clamp(one.parameter.low, one.parameter.high);
         }
         let mut won = won.lock().expect("no thread panics while it holds them");
         won.0 += result.abs();
         won.1 += 1;
         if won.1.is_multiple_of(50) {
-            let now: Vec<String> = climbers
-                .iter()
-                .map(|climber| format!("{}={:.2}", climber.parameter.name, climber.at))
-                .collect();
+            let now: Vec<String> =
+                tuned.iter().map(|one| format!("{}={:.2}", one.parameter.name, one.at)).collect();
             println!("{} pairs, {:.2} decided: {}", won.1, won.0 / 2.0 / f64::from(won.1), now.join(" "));
         }
         true
     });
-    for climber in climbers.into_inner().expect("no thread panics while it holds them") {
-        println!("{:28} {:>8} -> {:.2}", climber.parameter.name, climber.parameter.value, climber.at);
+    for one in tuned.into_inner().expect("no thread panics while it holds them") {
+        println!("{:28} {:>8} -> {:.2}", one.parameter.name, one.parameter.value, one.at);
     }
     Ok(())
 }
