@@ -4,10 +4,10 @@
 //! move. The evaluation by shapes is fixed; the network learns the correction to it.
 
 use super::super::board::{Board, FIRST_ROW, Square, Tables};
-use super::super::forced::Solver;
 use super::super::pattern::Pattern;
 use super::super::position::Position;
 use super::super::shape::Threat;
+use super::super::vcf::Solver;
 use super::super::{Gomoku, Placement};
 use super::weights::{Weights, places};
 use super::{CHANNELS, COUNTED, HIDDEN, INPUTS, ONE, POINTS, POOL_SCALE, RADIUS, Row, surrounding};
