@@ -29,7 +29,6 @@ use crate::connection::{ClientId, ClientNews};
 use crate::contact::LinkTask;
 use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
 use crate::dialing::Dialing;
-use crate::endings::{Endings, EndingsNews};
 use crate::gifts::Gift;
 use crate::guests::Guests;
 use crate::host::{HostConfig, HostError};
@@ -49,6 +48,7 @@ use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
 use crate::store::{self, SavedBlocked, Store};
 use crate::strangers::Strangers;
+use crate::tablebase::{TablebaseJob, TablebaseNews};
 use crate::visibility::Openness;
 use crate::work::Work;
 
@@ -80,7 +80,7 @@ pub(crate) enum Message {
     /// From the analysis with this ticket: the evaluation of the next position, or `None` at the end.
     Judged(u64, Option<control::Judgement>),
     /// From the thread that computes the endgame table with this ticket.
-    Endings(u64, EndingsNews),
+    Tablebase(u64, TablebaseNews),
     /// The user clicked the notification of this subject.
     Activated(desktop::Subject),
     /// The system is about to sleep, or has woken up.
@@ -125,7 +125,7 @@ pub(crate) struct Actor {
     pub(crate) work: Work,
     pub(crate) judging: Option<Judging>,
     pub(crate) last_judging: u64,
-    pub(crate) endings: Endings,
+    pub(crate) tablebase: TablebaseJob,
     pub(crate) wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
     pub(crate) local_minute: Arc<dyn Fn(SystemTime) -> u16 + Send + Sync>,
     pub(crate) quiet_hours: Option<QuietHours>,
@@ -236,7 +236,7 @@ impl Actor {
             work: Work::default(),
             judging: None,
             last_judging: 0,
-            endings: Endings::default(),
+            tablebase: TablebaseJob::default(),
             wall_clock: config.wall_clock,
             local_minute: config.local_minute,
             quiet_hours,
@@ -352,7 +352,7 @@ impl Actor {
             Message::Imported(responder, read) => self.imported(responder, read),
             Message::BackupEnded => self.work.ended(crate::work::Job::Backup),
             Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
-            Message::Endings(ticket, news) => self.endings_said(ticket, news),
+            Message::Tablebase(ticket, news) => self.on_tablebase_news(ticket, news),
             Message::Link(id, news) => self.link_said(id, news),
             Message::Radio(index, news) => self.radio_said(index, news),
             Message::Activated(subject) => self.activated(subject),
@@ -409,7 +409,7 @@ impl Actor {
         info!("the host says goodbye");
         self.bots.clear();
         self.judging = None;
-        self.endings.stop();
+        self.tablebase.stop();
         for id in self.rooms.keys().copied().collect::<Vec<_>>() {
             self.stop_clock(id);
         }
@@ -508,7 +508,7 @@ impl Actor {
             .extend(self.puzzles.keys().filter_map(|id| self.shown_puzzle_room(*id)).map(event::Body::Room));
         #[cfg(feature = "online")]
         events.extend(self.online_events());
-        events.push(event::Body::Endings(self.shown_endings()));
+        events.push(event::Body::Endings(self.shown_tablebase()));
         events.push(event::Body::Ready(control::Ready {}));
         // To every client that attaches, because none may have been attached when it happened.
         if let Some(aside) = &self.journal.set_aside {

@@ -111,7 +111,7 @@ impl Actor {
             Body::SetQuietHours(set) => self.set_quiet_hours(set.hours),
             Body::SetAdapter(set) => self.set_adapter(&set.adapter),
             Body::SetCarrier(set) => self.set_carrier(set.carrier(), set.on),
-            Body::SetEndings(set) => self.set_endings(set.on),
+            Body::SetEndings(set) => self.set_tablebase(set.on),
             Body::SetWish(set) => self.set_wish(set.game),
             Body::ShowFriendCode(_) => Ok(Answer::FriendCode(self.friend_code())),
             Body::AddFriend(add) => self.add_friend(&add.code).map(|()| done()),

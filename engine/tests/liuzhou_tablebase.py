@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Liuzhou chess's tables of endings beside a second program, written from the rules page in another language.
 
-    python liuzhou_endings.py path/to/qiyou-engine FOLDER [--loses-at 2] [--positions 3000] [--seed 1]
+    python liuzhou_tablebase.py path/to/qiyou-engine FOLDER [--loses-at 2] [--positions 3000] [--seed 1]
 
-Draws positions, asks `qiyou-engine endings --ask` about each and about every position one step on, and checks that what the table
+Draws positions, asks `qiyou-engine tablebase --ask` about each and about every position one step on, and checks that what the table
 says of the first follows from what it says of the others; half of the positions are drawn with stones close together, where most
 is decided. FOLDER holds the table, which is made when it is not there.
 """
@@ -86,7 +86,7 @@ def main():
         if not captures:
             asked += [line(other, stand) for (stand, _), block in zip(after, blocks) if not block]
         cases.append((first, captures, sum(blocks)))
-    command = [arguments.engine, "endings", "--folder", arguments.folder, "--loses-at", str(arguments.loses_at), "--ask"]
+    command = [arguments.engine, "tablebase", "--folder", arguments.folder, "--loses-at", str(arguments.loses_at), "--ask"]
     answers = subprocess.run(command, input="\n".join(asked) + "\n", stdout=subprocess.PIPE, text=True, check=True)
     answers = answers.stdout.splitlines()
     assert len(answers) == len(asked)

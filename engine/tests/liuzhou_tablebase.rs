@@ -1,11 +1,11 @@
-//! The tables of Liuzhou chess's endings beside a second program. That one is written from the rules alone and shares nothing
+//! Liuzhou chess's endgame tables beside a second program. That one is written from the rules alone and shares nothing
 //! with the table: it knows no turning of the board, counts no position twice, and looks at every position again and again
 //! until nothing changes.
 
 use std::fs::File;
 use std::sync::atomic::AtomicBool;
 
-use engine::liuzhou::endings::{Ending, Endings};
+use engine::liuzhou::tablebase::{Tablebase, TablebaseResult};
 use engine::liuzhou::{Blocked, Liuzhou, LiuzhouSetup, Preset, Safety};
 use engine::{Game, Rng};
 
@@ -13,8 +13,8 @@ fn three_a_side() -> LiuzhouSetup {
     LiuzhouSetup { loses_at: 2, ..LiuzhouSetup::default() }
 }
 
-fn made(setup: &LiuzhouSetup) -> Endings {
-    Endings::make(setup, &AtomicBool::new(false), &mut |_, _| {}).expect("the setup has a table")
+fn made(setup: &LiuzhouSetup) -> Tablebase {
+    Tablebase::make(setup, &AtomicBool::new(false), &mut |_, _| {}).expect("the setup has a table")
 }
 
 /// A side's three points, each column and row, in rising order of row and column.
@@ -111,13 +111,13 @@ fn drawn(rng: &mut Rng) -> (Three, Three) {
     (sorted([points[0], points[1], points[2]]), sorted([points[3], points[4], points[5]]))
 }
 
-fn known(table: &Endings, setup: &LiuzhouSetup, line: &str) -> Ending {
+fn known(table: &Tablebase, setup: &LiuzhouSetup, line: &str) -> TablebaseResult {
     let game = Liuzhou::from_position(setup, line).unwrap_or_else(|error| panic!("{line}: {error}"));
-    table.look_up(&game).unwrap_or_else(|| panic!("{line} is one of the endings"))
+    table.probe(&game).unwrap_or_else(|| panic!("{line} is in the tablebase"))
 }
 
 /// What the side to move has, from what it knows of every position one step on.
-fn follows(table: &Endings, game: &Liuzhou) -> Ending {
+fn follows(table: &Tablebase, game: &Liuzhou) -> TablebaseResult {
     let mut moves = Vec::new();
     game.legal_moves(&mut moves);
     let (mut win, mut loss, mut draw) = (None::<u32>, 0, false);
@@ -134,17 +134,17 @@ fn follows(table: &Endings, game: &Liuzhou) -> Ending {
             loss = loss.max(2);
             continue;
         }
-        match table.look_up(&after) {
-            Some(Ending::Won(plies)) => loss = loss.max(plies + 1),
-            Some(Ending::Lost(plies)) => win = Some(win.map_or(plies + 1, |win| win.min(plies + 1))),
-            Some(Ending::Drawn) => draw = true,
-            None => panic!("{} is one of the endings", after.position()),
+        match table.probe(&after) {
+            Some(TablebaseResult::Won(plies)) => loss = loss.max(plies + 1),
+            Some(TablebaseResult::Lost(plies)) => win = Some(win.map_or(plies + 1, |win| win.min(plies + 1))),
+            Some(TablebaseResult::Drawn) => draw = true,
+            None => panic!("{} is in the tablebase", after.position()),
         }
     }
     match win {
-        Some(plies) => Ending::Won(plies),
-        None if draw => Ending::Drawn,
-        None => Ending::Lost(loss),
+        Some(plies) => TablebaseResult::Won(plies),
+        None if draw => TablebaseResult::Drawn,
+        None => TablebaseResult::Lost(loss),
     }
 }
 
@@ -161,17 +161,19 @@ fn three_against_three_is_what_a_search_of_everything_finds() {
         // Six plies are a quarter of a million positions at most.
         let expected = searched(black, white, 4);
         match (ending, expected) {
-            (Ending::Won(plies), Some(found)) => {
+            (TablebaseResult::Won(plies), Some(found)) => {
                 assert_eq!((plies, plies % 2), (found, 1), "{line}");
                 seen[0] += 1;
             }
-            (Ending::Lost(plies), Some(found)) => {
+            (TablebaseResult::Lost(plies), Some(found)) => {
                 assert_eq!((plies, plies % 2), (found, 0), "{line}");
                 seen[1] += 1;
             }
-            (Ending::Won(plies) | Ending::Lost(plies), None) => assert!(plies > 4, "{line}: {plies}"),
-            (Ending::Drawn, None) => seen[2] += 1,
-            (Ending::Drawn, Some(found)) => panic!("{line}: drawn, and over in {found}"),
+            (TablebaseResult::Won(plies) | TablebaseResult::Lost(plies), None) => {
+                assert!(plies > 4, "{line}: {plies}");
+            }
+            (TablebaseResult::Drawn, None) => seen[2] += 1,
+            (TablebaseResult::Drawn, Some(found)) => panic!("{line}: drawn, and over in {found}"),
         }
     }
     assert!(seen[0] > 20 && seen[1] > 5 && seen[2] > 500, "{seen:?}");
@@ -194,7 +196,7 @@ fn every_ending_follows_from_those_one_step_on() {
             }
             let game = Liuzhou::from_position(&setup, &line(black, white)).expect("a position");
             // Whoever is blocked has a removal to choose, or has lost: no step is due.
-            if let Some(ending) = table.look_up(&game) {
+            if let Some(ending) = table.probe(&game) {
                 assert_eq!(ending, follows(&table, &game), "{}", game.position());
             }
         }
@@ -206,9 +208,9 @@ fn a_file_knows_what_was_written_and_other_files_are_refused() {
     let setup = three_a_side();
     let table = made(&setup);
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join(Endings::file_name(&setup).expect("it has a table"));
+    let path = folder.path().join(Tablebase::file_name(&setup).expect("it has a table"));
     table.write(&mut File::create(&path).expect("a file")).expect("there is room");
-    let again = Endings::open(&setup, File::open(&path).expect("it is there")).expect("it is whole");
+    let again = Tablebase::open(&setup, File::open(&path).expect("it is there")).expect("it is whole");
     let mut rng = Rng::new(5);
     let mut late = 0;
     for _ in 0..30_000 {
@@ -216,15 +218,15 @@ fn a_file_knows_what_was_written_and_other_files_are_refused() {
         let line = line(black, white);
         let ending = known(&table, &setup, &line);
         assert_eq!(known(&again, &setup, &line), ending);
-        late += u32::from(matches!(ending, Ending::Won(14..) | Ending::Lost(14..)));
+        late += u32::from(matches!(ending, TablebaseResult::Won(14..) | TablebaseResult::Lost(14..)));
     }
     assert!(late > 20, "some of them take long: {late}");
     let other = LiuzhouSetup { diagonals: false, ..three_a_side() };
-    assert!(Endings::open(&other, File::open(&path).expect("it is there")).is_err());
-    assert!(Endings::open(&LiuzhouSetup::default(), File::open(&path).expect("it is there")).is_err());
+    assert!(Tablebase::open(&other, File::open(&path).expect("it is there")).is_err());
+    assert!(Tablebase::open(&LiuzhouSetup::default(), File::open(&path).expect("it is there")).is_err());
     let bytes = std::fs::read(&path).expect("it is there");
     std::fs::write(&path, &bytes[..bytes.len() - 1]).expect("there is room");
-    assert!(Endings::open(&setup, File::open(&path).expect("it is there")).is_err());
+    assert!(Tablebase::open(&setup, File::open(&path).expect("it is there")).is_err());
 }
 
 #[test]
@@ -236,25 +238,25 @@ fn a_win_that_comes_after_the_limit_of_quiet_plies_is_a_draw() {
     while seen < 20 {
         let (black, white) = drawn(&mut rng);
         let line = line(black, white);
-        let Ending::Won(plies @ 5..) = known(&table, &setup, &line) else { continue };
+        let TablebaseResult::Won(plies @ 5..) = known(&table, &setup, &line) else { continue };
         seen += 1;
         let at = |quiet: u32| known(&table, &setup, &line.replace(" 0 0 0", &format!(" 0 {quiet} {quiet}")));
-        assert_eq!(at(60 - plies), Ending::Won(plies));
-        assert_eq!(at(61 - plies), Ending::Drawn);
+        assert_eq!(at(60 - plies), TablebaseResult::Won(plies));
+        assert_eq!(at(61 - plies), TablebaseResult::Drawn);
     }
 }
 
 #[test]
 fn rules_under_which_the_stones_do_not_say_all_have_no_table() {
-    assert!(Endings::file_name(&LiuzhouSetup::default()).is_some());
-    assert!(Endings::file_name(&Preset::Shandong.setup()).is_none(), "nobody loses before the last stone");
+    assert!(Tablebase::file_name(&LiuzhouSetup::default()).is_some());
+    assert!(Tablebase::file_name(&Preset::Shandong.setup()).is_none(), "nobody loses before the last stone");
     let safe = LiuzhouSetup { safety: Safety::Always, ..LiuzhouSetup::default() };
-    assert!(Endings::file_name(&safe).is_none());
+    assert!(Tablebase::file_name(&safe).is_none());
 }
 
 #[test]
 fn it_stops_when_told_to() {
-    assert!(Endings::make(&LiuzhouSetup::default(), &AtomicBool::new(true), &mut |_, _| {}).is_none());
+    assert!(Tablebase::make(&LiuzhouSetup::default(), &AtomicBool::new(true), &mut |_, _| {}).is_none());
 }
 
 #[test]
@@ -263,7 +265,7 @@ fn a_player_with_the_table_wins_what_is_won_as_soon_as_can_be_and_never_loses_wh
     let setup = three_a_side();
     let table = made(&setup);
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join(Endings::file_name(&setup).expect("it has a table"));
+    let path = folder.path().join(Tablebase::file_name(&setup).expect("it has a table"));
     table.write(&mut File::create(&path).expect("a file")).expect("there is room");
     let mut player = bot(GameKind::Liuzhou, Tier::MAX, 1);
     player.set_folder(folder.path());
@@ -274,25 +276,29 @@ fn a_player_with_the_table_wins_what_is_won_as_soon_as_can_be_and_never_loses_wh
     for _ in 0..300 {
         let (black, white) = drawn(&mut rng);
         let Ok(game) = Liuzhou::from_position(&setup, &line(black, white)) else { continue };
-        let Some(ending) = table.look_up(&game) else { continue };
+        let Some(ending) = table.probe(&game) else { continue };
         let found = player.choose(&AnyGame::Liuzhou(game.clone()), &limits(), &mut |_| {}).expect("a move");
         let mut after = game.clone();
         after.play(game.legal_move(found.line[0]).expect("a bot's choice is legal"));
-        let next = table.look_up(&after);
+        let next = table.probe(&after);
         match ending {
-            Ending::Won(1) => seen[0] += 1,
-            Ending::Won(plies) => {
-                assert_eq!(next, Some(Ending::Lost(plies - 1)), "{}", game.position());
+            TablebaseResult::Won(1) => seen[0] += 1,
+            TablebaseResult::Won(plies) => {
+                assert_eq!(next, Some(TablebaseResult::Lost(plies - 1)), "{}", game.position());
                 assert!(matches!(found.score, Score::WinIn(_)), "{found:?}");
                 seen[0] += 1;
             }
-            Ending::Lost(plies) => {
+            TablebaseResult::Lost(plies) => {
                 // Either the table's next position, or a block that loses as surely.
-                assert!(next.is_none() || next == Some(Ending::Won(plies - 1)), "{}", game.position());
+                assert!(
+                    next.is_none() || next == Some(TablebaseResult::Won(plies - 1)),
+                    "{}",
+                    game.position()
+                );
                 seen[1] += 1;
             }
-            Ending::Drawn => {
-                assert_eq!(next, Some(Ending::Drawn), "{}", game.position());
+            TablebaseResult::Drawn => {
+                assert_eq!(next, Some(TablebaseResult::Drawn), "{}", game.position());
                 seen[2] += 1;
             }
         }
@@ -300,7 +306,7 @@ fn a_player_with_the_table_wins_what_is_won_as_soon_as_can_be_and_never_loses_wh
     assert!(seen.iter().all(|&count| count > 5), "{seen:?}");
 }
 
-/// Every position of three against three: `cargo test --release -p engine --test liuzhou_endings -- --ignored`
+/// Every position of three against three: `cargo test --release -p engine --test liuzhou_tablebase -- --ignored`
 #[test]
 #[ignore = "takes some minutes: 39 million positions, each looked at until nothing changes"]
 fn every_ending_of_three_against_three_is_what_looking_at_all_of_them_finds() {
@@ -359,17 +365,17 @@ fn every_ending_of_three_against_three_is_what_looking_at_all_of_them_finds() {
             let line = line(sets[own], sets[other]);
             let game = Liuzhou::from_position(&setup, &line).expect("a position");
             // Blocked: a removal is to be chosen.
-            let Some(ending) = table.look_up(&game) else { continue };
+            let Some(ending) = table.probe(&game) else { continue };
             let expected = match plies[own * SETS + other] {
-                0 => Ending::Drawn,
-                plies if plies % 2 == 1 => Ending::Won(plies.into()),
-                plies => Ending::Lost(plies.into()),
+                0 => TablebaseResult::Drawn,
+                plies if plies % 2 == 1 => TablebaseResult::Won(plies.into()),
+                plies => TablebaseResult::Lost(plies.into()),
             };
             assert_eq!(ending, expected, "{line}");
             counts[match ending {
-                Ending::Won(_) => 0,
-                Ending::Lost(_) => 1,
-                Ending::Drawn => 2,
+                TablebaseResult::Won(_) => 0,
+                TablebaseResult::Lost(_) => 1,
+                TablebaseResult::Drawn => 2,
             }] += 1;
         }
     }
