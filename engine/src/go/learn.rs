@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::features::{Feature, PLAIN, Room, features};
 use super::patterns::FeatureWeights;
-use super::stones::{At, PASS, Stones, colour};
+use super::stones::{PASS, Stones, Vertex, colour};
 use super::{Go, GoMove, GoSetup};
 use crate::{Game, Rng};
 
@@ -162,7 +162,7 @@ fn samples(line: &str) -> Option<Vec<Sample>> {
     let mut trail = [PASS; 2];
     for word in words {
         let (played, tried) = word.split_once(':')?;
-        let mut sums: HashMap<At, f32> = HashMap::new();
+        let mut sums: HashMap<Vertex, f32> = HashMap::new();
         for one in tried.split(',').filter(|one| !one.is_empty()) {
             let (mv, count) = one.split_once('=')?;
             if let Some(GoMove::Place(point)) = go.parse(mv).and_then(|action| go.legal_move(action).ok()) {
@@ -190,9 +190,9 @@ fn samples(line: &str) -> Option<Vec<Sample>> {
 fn look<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
-    trail: [At; 2],
+    trail: [Vertex; 2],
     room: &mut Room,
-    tried: &HashMap<At, f32>,
+    tried: &HashMap<Vertex, f32>,
 ) -> Option<Sample> {
     let mut candidates = Vec::new();
     let mut told: Vec<(u32, Feature)> = Vec::new();

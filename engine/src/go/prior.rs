@@ -5,7 +5,7 @@
 use super::features::{distance, is_open};
 use super::ladder;
 use super::playout::{distinct_saving_moves, nakade};
-use super::stones::{At, EMPTY, PASS, Stones};
+use super::stones::{EMPTY, PASS, Stones, Vertex};
 use crate::parameters::Visit;
 
 /// Weights of the reasons, in playouts. Tuned by self-play; see `EXPERIMENTS.md`.
@@ -97,7 +97,7 @@ const MANY: u16 = 8;
 /// A move with its prior: virtual playouts, and wins among them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prior {
-    pub(super) at: At,
+    pub(super) at: Vertex,
     pub(super) visits: f32,
     pub(super) wins: f32,
     /// Probability of the move by its features.
@@ -119,7 +119,7 @@ impl Prior {
 pub(super) fn priors<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
-    last: At,
+    last: Vertex,
     reasons: &Reasons,
     into: &mut Vec<Prior>,
 ) {
@@ -131,7 +131,7 @@ pub(super) fn priors<const N: usize, const W: usize>(
             into.push(Prior { at, visits: reasons.even, wins: reasons.even / 2.0, chance: 0.0 });
         }
     }
-    let mut tell = |at: At, playouts: f32, wins: bool| {
+    let mut tell = |at: Vertex, playouts: f32, wins: bool| {
         if let Some(prior) = into.get_mut(usize::from(place[usize::from(at)])) {
             if wins {
                 prior.win(playouts);
@@ -203,7 +203,7 @@ pub(super) fn priors<const N: usize, const W: usize>(
 fn of_place<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
-    last: At,
+    last: Vertex,
     reasons: &Reasons,
     prior: &mut Prior,
 ) {

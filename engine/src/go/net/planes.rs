@@ -1,6 +1,6 @@
 //! Input planes and global inputs of the network.
 
-use super::super::stones::{At, EMPTY, Stones};
+use super::super::stones::{EMPTY, Stones, Vertex};
 
 /// The binary input planes of a point, one bit each; see the constants.
 pub(in super::super) type InputPlanes = u16;
@@ -39,7 +39,7 @@ impl GlobalInputs {
 pub(in super::super) fn facts<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
-    trail: [At; 2],
+    trail: [Vertex; 2],
     into: &mut Vec<InputPlanes>,
 ) {
     into.clear();
