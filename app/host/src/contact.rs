@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use link::secure::Welcome;
+use link::secure::AcceptedPeers;
 use link::{Address, CarrierKind, Outdated};
 use proto::control::{self, ComparisonEnd, NoticeKind, Visibility};
 use proto::peer::{ByeReason, Envelope};
@@ -121,8 +121,8 @@ impl Actor {
     }
 
     /// To whom this device reveals its key in the handshake. Whether the link is kept is decided after the handshake.
-    fn welcome_on(&self, kind: CarrierKind) -> Welcome {
-        Welcome {
+    fn welcome_on(&self, kind: CarrierKind) -> AcceptedPeers {
+        AcceptedPeers {
             friends: self
                 .people
                 .values()

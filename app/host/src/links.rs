@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use link::frames::{FrameReader, FrameWriter, FramesError};
 use link::identity::Identity;
-use link::secure::{self, SecureError, SecureLink, Wanted, Welcome};
+use link::secure::{self, AcceptedPeers, ExpectedPeer, SecureError, SecureLink};
 use link::{CarrierKind, Duplex, Outdated};
 use proto::EnvelopeError;
 use proto::frame::{Arrival, FrameError, FrameLimit};
@@ -116,8 +116,8 @@ impl Traffic {
 
 /// The role in the handshake, and the peer if it is known.
 pub(crate) enum End {
-    Dialer(Wanted),
-    Listener(Welcome),
+    Dialer(ExpectedPeer),
+    Listener(AcceptedPeers),
 }
 
 /// Runs a link from the handshake to its end.
@@ -330,14 +330,15 @@ mod tests {
         };
         let run = tokio::spawn(run(
             Box::new(there),
-            End::Listener(Welcome::all()),
+            End::Listener(AcceptedPeers::all()),
             CarrierKind::Memory,
             identity(),
             tell,
         ));
         let sending = async {
-            let link =
-                secure::dial(far, &identity(), CarrierKind::Memory, Wanted::Anybody).await.expect("greeted");
+            let link = secure::dial(far, &identity(), CarrierKind::Memory, ExpectedPeer::Anybody)
+                .await
+                .expect("greeted");
             let mut frames = FrameWriter::new(link, FrameLimit::Peer);
             let match_id = vec![1; proto::limits::ID_BYTES].into();
             let long = peer::Record { match_id, actions: vec![1; 2_000].into(), ..peer::Record::default() };

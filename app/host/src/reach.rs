@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use link::secure::Wanted;
+use link::secure::ExpectedPeer;
 use link::{
     Address, Card, CarrierKind, CarrierState, Duplex, Epoch, LinkError, Sighting, Tag, Transport, WatchEvent,
 };
@@ -391,9 +391,9 @@ impl Actor {
         let (tell, identity) = (self.link_teller(id), self.identity.clone());
         debug!(%address, "dialing");
         let wanted = match target {
-            Target::Friend(key) => Wanted::Key(key.0),
+            Target::Friend(key) => ExpectedPeer::Key(key.0),
             // The user has chosen an unknown device.
-            Target::Address(_) => Wanted::Anybody,
+            Target::Address(_) => ExpectedPeer::Anybody,
         };
         let dialed = Dialed { attempt, address: address.clone(), target };
         let task = self.tasks.spawn(async move {
