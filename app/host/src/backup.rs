@@ -106,7 +106,7 @@ fn said(code: RefusalCode, zh: &str, en: &str) -> Refusal {
 }
 
 impl Actor {
-    pub(crate) fn save_everything(&mut self, responder: Responder, asked: control::SaveEverything) {
+    pub(crate) fn save_backup(&mut self, responder: Responder, asked: control::SaveBackup) {
         match self.sealing(asked) {
             Ok(work) => self.apart(responder, work),
             Err(refusal) => responder.refuse(refusal),
@@ -116,7 +116,7 @@ impl Actor {
     /// Checks the request; reading, encrypting and writing are done by the returned closure.
     fn sealing(
         &mut self,
-        asked: control::SaveEverything,
+        asked: control::SaveBackup,
     ) -> Result<impl FnOnce() -> Result<Answer, Refusal> + Send + 'static, Refusal> {
         let passphrase = Zeroizing::new(asked.passphrase);
         if passphrase.chars().count() < LEAST_CHARS {
@@ -147,7 +147,7 @@ impl Actor {
         })
     }
 
-    pub(crate) fn take_everything(&mut self, responder: Responder, asked: control::TakeEverything) {
+    pub(crate) fn restore_backup(&mut self, responder: Responder, asked: control::RestoreBackup) {
         let passphrase = Zeroizing::new(asked.passphrase);
         let directory = self.data_dir.clone();
         match absolute(&asked.path) {

@@ -62,15 +62,15 @@ impl Backup {
 
     fn save(&mut self, passphrase: String, cx: &mut Cx<'_>) {
         if let Some(path) = self.begin() {
-            let asked = control::SaveEverything { path, passphrase };
-            cx.ask.send(request::Body::SaveEverything(asked), Question::Save);
+            let asked = control::SaveBackup { path, passphrase };
+            cx.ask.send(request::Body::SaveBackup(asked), Question::Save);
         }
     }
 
     fn take(&mut self, passphrase: String, cx: &mut Cx<'_>) {
         if let Some(path) = self.begin() {
-            let asked = control::TakeEverything { path, passphrase };
-            cx.ask.send(request::Body::TakeEverything(asked), Question::Take);
+            let asked = control::RestoreBackup { path, passphrase };
+            cx.ask.send(request::Body::RestoreBackup(asked), Question::Take);
         }
     }
 
