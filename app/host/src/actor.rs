@@ -42,14 +42,14 @@ use crate::quiet::QuietHours;
 use crate::reach::{Radio, RadioNews};
 use crate::registry::People;
 use crate::responder::{Responder, done};
-use crate::rest::Rest;
 use crate::rings::Rings;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
 use crate::store::{self, SavedBlocked, Store};
 use crate::strangers::Strangers;
+use crate::suspend::Suspend;
 use crate::tablebase::{TablebaseJob, TablebaseNews};
-use crate::visibility::Openness;
+use crate::visibility::Discoverability;
 use crate::work::Work;
 
 /// Delay before a bot or a peer is retried after a failed write. Short, so that play resumes soon after the user frees disk
@@ -131,7 +131,7 @@ pub(crate) struct Actor {
     pub(crate) quiet_hours: Option<QuietHours>,
     pub(crate) started: Instant,
     pub(crate) name: String,
-    pub(crate) openness: Openness,
+    pub(crate) discoverability: Discoverability,
     /// The game that the user would like to play with somebody nearby.
     pub(crate) wish: Option<GameKind>,
     pub(crate) blocked: BTreeMap<PlayerId, SavedBlocked>,
@@ -177,7 +177,7 @@ pub(crate) struct Actor {
     /// Aborted when the actor is dropped.
     pub(crate) sleep_watch: Option<AbortOnDrop>,
     /// Set while the system is about to sleep or asleep.
-    pub(crate) rest: Option<Rest>,
+    pub(crate) suspend: Option<Suspend>,
     stopping: Option<oneshot::Sender<()>>,
 }
 
@@ -242,7 +242,7 @@ impl Actor {
             quiet_hours,
             started: Instant::now(),
             name,
-            openness: Openness::new(visibility, found_when_closed, Instant::now()),
+            discoverability: Discoverability::new(visibility, found_when_closed, Instant::now()),
             wish,
             blocked: BTreeMap::new(),
             advert_key,
@@ -281,7 +281,7 @@ impl Actor {
             desktop: None,
             app: config.app.clone(),
             sleep_watch: None,
-            rest: None,
+            suspend: None,
             stopping: None,
         };
         for saved in actor.journal.open_matches()? {
@@ -356,7 +356,7 @@ impl Actor {
             Message::Link(id, news) => self.link_said(id, news),
             Message::Radio(index, news) => self.radio_said(index, news),
             Message::Activated(subject) => self.activated(subject),
-            Message::Sleep(news) => self.sleep_said(news),
+            Message::Sleep(news) => self.on_sleep_news(news),
             #[cfg(feature = "guest")]
             Message::Guest(news) => self.guest_said(news),
             #[cfg(feature = "online")]
@@ -384,7 +384,7 @@ impl Actor {
         let letters = self.letters_deadline();
         #[cfg(not(feature = "online"))]
         let letters = None;
-        let others = [self.exposure_deadline(), self.rest_deadline(), self.guests_deadline(), letters];
+        let others = [self.exposure_deadline(), self.suspend_deadline(), self.guests_deadline(), letters];
         people.into_iter().chain(others).flatten().min()
     }
 
@@ -398,7 +398,7 @@ impl Actor {
         self.clocks_on_time();
         self.people_on_time();
         self.reach_on_time();
-        self.rest_on_time();
+        self.suspend_on_time();
         self.guests_on_time();
         #[cfg(feature = "online")]
         self.letters_on_time();
@@ -524,9 +524,9 @@ impl Actor {
     pub(crate) fn me(&self) -> control::Me {
         control::Me {
             name: self.name.clone(),
-            visibility: self.openness.visibility().into(),
+            visibility: self.discoverability.visibility().into(),
             fingerprint: self.identity.fingerprint(),
-            found_when_closed: self.openness.found_when_closed(),
+            found_when_closed: self.discoverability.found_when_closed(),
             quiet_hours: self.quiet_hours.map(|hours| {
                 let (from_minute, until_minute) = hours.minutes();
                 control::QuietHours { from_minute, until_minute }

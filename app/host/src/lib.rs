@@ -38,6 +38,7 @@
 mod actor;
 mod admission;
 mod alarm;
+mod answer_delay;
 mod archive;
 mod backup;
 mod bots;
@@ -77,8 +78,6 @@ mod reach;
 mod registry;
 mod requests;
 mod responder;
-mod rest;
-mod rhythm;
 mod rings;
 mod room;
 #[cfg(feature = "online")]
@@ -86,6 +85,7 @@ mod secrets;
 mod show;
 mod store;
 mod strangers;
+mod suspend;
 mod tablebase;
 mod unreached;
 mod visibility;
