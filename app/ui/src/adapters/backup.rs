@@ -7,7 +7,7 @@ use proto::control::{self, reply, request};
 use slint::ComponentHandle;
 
 use super::{records, touched};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::screens::{BackupAdapter, Dialog, MainWindow, Remark};
 
 /// Extension of a backup file.
@@ -112,7 +112,7 @@ impl Backup {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         let dialog = window.global::<BackupAdapter>();
         dialog.set_path(self.path.display().to_string().into());
         dialog.set_busy(self.busy);
