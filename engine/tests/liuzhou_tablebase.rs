@@ -1,5 +1,5 @@
-//! Liuzhou chess's endgame tables beside a second program. That one is written from the rules alone and shares nothing
-//! with the table: it knows no turning of the board, counts no position twice, and looks at every position again and again
+//! Liuzhou chess's endgame tables beside a second program, which is written from the rules alone and shares no code
+//! with the tablebase: it uses no symmetry of the board and no hashing, and iterates over all positions
 //! until nothing changes.
 
 use std::fs::File;
@@ -17,10 +17,10 @@ fn made(setup: &LiuzhouSetup) -> Tablebase {
     Tablebase::make(setup, &AtomicBool::new(false), &mut |_, _| {}).expect("the setup has a table")
 }
 
-/// A side's three points, each column and row, in rising order of row and column.
+/// The three points of a side as column and row, sorted by row and column.
 type Three = [(i8, i8); 3];
 
-/// The four lines of three points that cut a corner: all that three stones can make.
+/// The four lines of three points that cut a corner: the only formations of three stones.
 const CORNERS: [Three; 4] =
     [[(2, 0), (1, 1), (0, 2)], [(3, 0), (4, 1), (5, 2)], [(0, 3), (1, 4), (2, 5)], [(5, 3), (4, 4), (3, 5)]];
 
@@ -29,7 +29,7 @@ fn sorted(mut points: Three) -> Three {
     points
 }
 
-/// What a side that is to move can come to: its stones after each step, and whether they capture.
+/// The stones of the side to move after each of its steps, and whether the step captures.
 fn steps(own: Three, other: Three, mut found: impl FnMut(Three, bool)) {
     for n in 0..3 {
         for (right, up) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
@@ -45,7 +45,7 @@ fn steps(own: Three, other: Three, mut found: impl FnMut(Three, bool)) {
     }
 }
 
-/// Plies to the end by looking at everything, up to so many: odd for a win of the side to move.
+/// Plies to the end by exhaustive search up to this depth: odd if the side to move wins.
 fn searched(own: Three, other: Three, most: u32) -> Option<u32> {
     if most == 0 {
         return None;
@@ -55,7 +55,7 @@ fn searched(own: Three, other: Three, most: u32) -> Option<u32> {
         any = true;
         captures |= capture;
     });
-    // Without a step a side removes one of the three enemy stones, and has won.
+    // A blocked side removes one of the three enemy stones, which wins.
     if captures || !any {
         return Some(1);
     }
@@ -71,7 +71,7 @@ fn searched(own: Three, other: Three, most: u32) -> Option<u32> {
     best.or(all_lost.then_some(longest))
 }
 
-/// The position in the words of the program, Black to move.
+/// The position in the program's notation, Black to move.
 fn line(black: Three, white: Three) -> String {
     let mut rows = Vec::new();
     for row in (0..6).rev() {
@@ -116,7 +116,7 @@ fn known(table: &Tablebase, setup: &LiuzhouSetup, line: &str) -> TablebaseResult
     table.probe(&game).unwrap_or_else(|| panic!("{line} is in the tablebase"))
 }
 
-/// What the side to move has, from what it knows of every position one step on.
+/// The result for the side to move, from the results of all successors.
 fn follows(table: &Tablebase, game: &Liuzhou) -> TablebaseResult {
     let mut moves = Vec::new();
     game.legal_moves(&mut moves);
@@ -125,12 +125,12 @@ fn follows(table: &Tablebase, game: &Liuzhou) -> TablebaseResult {
         let mut after = game.clone();
         after.play(mv);
         if after.outcome().is_some() || (after.captures_due() > 0 && after.turn() == game.turn()) {
-            // The capture ends the game; so may a step that blocks.
+            // The capture ends the game; a step that blocks may, too.
             win = Some(1);
             continue;
         }
         if after.captures_due() > 0 {
-            // The step has blocked the other side, which removes a stone and has won.
+            // The step has blocked the other side, which removes a stone and wins.
             loss = loss.max(2);
             continue;
         }
@@ -158,7 +158,7 @@ fn three_against_three_is_what_a_search_of_everything_finds() {
         let (black, white) = drawn(&mut rng);
         let line = line(black, white);
         let ending = known(&table, &setup, &line);
-        // Six plies are a quarter of a million positions at most.
+        // Six plies have at most a quarter of a million positions.
         let expected = searched(black, white, 4);
         match (ending, expected) {
             (TablebaseResult::Won(plies), Some(found)) => {
@@ -188,14 +188,14 @@ fn every_ending_follows_from_those_one_step_on() {
         for round in 0..6_000 {
             let (mut black, white) = drawn(&mut rng);
             if round % 3 == 0 {
-                // In a corner, where a side may be blocked.
+                // A corner, where a side may be blocked.
                 black = [(0, 0), (1, 0), (0, 1)];
                 if white.iter().any(|point| black.contains(point)) {
                     continue;
                 }
             }
             let game = Liuzhou::from_position(&setup, &line(black, white)).expect("a position");
-            // Whoever is blocked has a removal to choose, or has lost: no step is due.
+            // A blocked side has a removal to choose, or has lost: it has no step.
             if let Some(ending) = table.probe(&game) {
                 assert_eq!(ending, follows(&table, &game), "{}", game.position());
             }
@@ -289,7 +289,7 @@ fn a_player_with_the_table_wins_what_is_won_as_soon_as_can_be_and_never_loses_wh
                 seen[0] += 1;
             }
             TablebaseResult::Lost(plies) => {
-                // Either the table's next position, or a block that loses as surely.
+                // Either the table's successor, or a block that loses equally.
                 assert!(
                     next.is_none() || next == Some(TablebaseResult::Won(plies - 1)),
                     "{}",
@@ -306,7 +306,7 @@ fn a_player_with_the_table_wins_what_is_won_as_soon_as_can_be_and_never_loses_wh
     assert!(seen.iter().all(|&count| count > 5), "{seen:?}");
 }
 
-/// Every position of three against three: `cargo test --release -p engine --test liuzhou_tablebase -- --ignored`
+/// All positions of three against three: `cargo test --release -p engine --test liuzhou_tablebase -- --ignored`
 #[test]
 #[ignore = "takes some minutes: 39 million positions, each looked at until nothing changes"]
 fn every_ending_of_three_against_three_is_what_looking_at_all_of_them_finds() {
