@@ -128,8 +128,8 @@ bench-levels: ## levels of LEVELS="gomoku …": matches of GAMES=40 between half
 
 # Game and parameters for `make tune`; none: the most important ones of most games.
 GAME ?= gomoku
-NUMBERS ?= reverse-futility razor reduction-base reduction-flatness history-reduction
-tune: ## tune search parameters by self-play: make tune GAME=xiangqi NUMBERS="razor null-step"; confirm a result with `qiyou-engine tune test`
+PARAMETERS ?= reverse-futility razor reduction-base reduction-flatness history-reduction
+tune: ## tune search parameters by self-play: make tune GAME=xiangqi PARAMETERS="razor null-step"; confirm a result with `qiyou-engine tune test`
 	@scripts/need build
 	$(CARGO) build --release --locked -p engine --bin qiyou-engine
-	target/release/qiyou-engine tune climb --game $(GAME) --threads $$(nproc) $(NUMBERS)
+	target/release/qiyou-engine tune spsa --game $(GAME) --threads $$(nproc) $(PARAMETERS)

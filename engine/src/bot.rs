@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::numbers::{Number, NumberError};
+use crate::parameters::{Parameter, ParameterError};
 use crate::{Action, AnyGame, GameKind};
 
 /// How much an engine may search: 1 (hardly ahead) to 10 (without limit). [`Level`](crate::Level) is the scale for players.
@@ -112,16 +112,16 @@ pub trait Bot: Send {
     fn set_folder(&mut self, _folder: &Path) {}
 
     /// The search parameters, for matches that compare values (`qiyou-engine tune`).
-    fn numbers(&mut self) -> Vec<Number> {
+    fn parameters(&mut self) -> Vec<Parameter> {
         Vec::new()
     }
 
-    /// Sets one of [`Self::numbers`] for subsequent decisions.
+    /// Sets one of [`Self::parameters`] for subsequent decisions.
     ///
     /// # Errors
     /// If there is no such parameter, or the value is out of range.
-    fn set_number(&mut self, name: &str, _value: f64) -> Result<(), NumberError> {
-        Err(NumberError::Unknown(name.to_owned()))
+    fn set_parameter(&mut self, name: &str, _value: f64) -> Result<(), ParameterError> {
+        Err(ParameterError::Unknown(name.to_owned()))
     }
 }
 

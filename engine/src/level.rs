@@ -9,7 +9,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use crate::novice::{Novice, Sight, is_no_move};
-use crate::numbers::{Number, NumberError};
+use crate::parameters::{Parameter, ParameterError};
 use crate::{AnyGame, Bot, GameKind, Limits, Report, Rng, Score, Tier, bot_within};
 
 /// How strong a partner plays, in tenths: 1.0 (for who has just read the rules) to 10.0 (full strength).
@@ -343,12 +343,12 @@ impl Bot for Partner {
         }
     }
 
-    fn numbers(&mut self) -> Vec<Number> {
-        self.strongest().numbers()
+    fn parameters(&mut self) -> Vec<Parameter> {
+        self.strongest().parameters()
     }
 
-    fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
-        self.strongest().set_number(name, value)
+    fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
+        self.strongest().set_parameter(name, value)
     }
 }
 

@@ -133,7 +133,7 @@ pub struct Row<S> {
 
 enum Values<S> {
     Listed(Vec<Listed<S>>),
-    Number {
+    Parameter {
         get: fn(&S) -> u32,
         set: fn(&mut S, u32),
         offered: Vec<u32>,
@@ -196,7 +196,7 @@ impl<S> Row<S> {
         Self {
             word,
             name,
-            values: Values::Number { get, set, offered: offered.to_vec(), range, name: called },
+            values: Values::Parameter { get, set, offered: offered.to_vec(), range, name: called },
             seldom: false,
         }
     }
@@ -214,7 +214,7 @@ impl<S> Row<S> {
                     list.into_iter().map(|one| OptionValue { word: one.word.into(), name: one.name });
                 (values.collect(), chosen.to_owned(), None)
             }
-            Values::Number { get, mut offered, range, name, .. } => {
+            Values::Parameter { get, mut offered, range, name, .. } => {
                 let chosen = get(setup);
                 if let Err(place) = offered.binary_search(&chosen) {
                     offered.insert(place, chosen);
@@ -237,7 +237,7 @@ impl<S> Row<S> {
                 }
                 list.iter().map(|one| one.word).collect::<Vec<_>>().join(", ")
             }
-            Values::Number { set, range, .. } => {
+            Values::Parameter { set, range, .. } => {
                 // Digits only, so that a number has one word: `parse` would also accept a sign.
                 let number =
                     value.bytes().all(|byte| byte.is_ascii_digit()).then(|| value.parse().ok()).flatten();

@@ -1,4 +1,4 @@
-//! What every bot keeps to at every level, and what the levels promise.
+//! Properties that every bot keeps at every level, and that the levels promise.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -85,7 +85,7 @@ fn a_weak_bot_varies_its_play_with_its_seed() {
 
 #[test]
 fn a_bot_told_to_stop_ends_at_its_next_look() {
-    // `elapsed` is asked at every look at the clock; at the 30th the user has had enough.
+    // `elapsed` is called at every check of the clock; at the 30th the user stops the search.
     let game = gomoku("h8 i9 g7 j8 h6 i7");
     let stop = AtomicBool::new(false);
     let looks = AtomicLooks::default();
@@ -173,7 +173,7 @@ fn from_level_4_on_nobody_misses_a_five_or_lets_one_through() {
     }
 }
 
-/// A crowded middle in which nobody has won yet.
+/// A position with stones crowded in the middle and no winner yet.
 fn scattered(rng: &mut Rng) -> AnyGame {
     'again: loop {
         let mut game = gomoku("");
@@ -189,9 +189,9 @@ fn scattered(rng: &mut Rng) -> AnyGame {
     }
 }
 
-/// Moves that would win at once if it were this side's turn.
+/// Moves that would win at once if this side were to move.
 fn winning(game: &AnyGame, side: Side) -> Vec<Action> {
-    // A stone in the corner gives the turn to the other side.
+    // A stone in the corner passes the turn to the other side.
     let mut game = game.clone();
     if game.turn() != side {
         game.act(Action::Place(Point::new(0, 0))).expect("the corner is empty");
@@ -209,7 +209,7 @@ fn winning(game: &AnyGame, side: Side) -> Vec<Action> {
 #[test]
 fn level_1_plays_the_best_point_of_the_five_cell_table() {
     let level = Tier::MIN;
-    // The table again, written from its description: every window of five with the point in it, by what it holds.
+    // The same table, derived from its description: each window of five cells with the point in it, by its stones.
     let worth = |stones: &[[Option<Side>; 15]; 15], column: i32, row: i32, side: Side| {
         let mut sum = 0_u32;
         for (dc, dr) in [(1, 0), (0, 1), (1, 1), (1, -1)] {
@@ -263,7 +263,7 @@ fn bots_that_search_in_three_threads_play_on_and_are_stopped_at_once() {
             assert!(found.nodes > 0 && found.depth <= 5, "{kind:?}: {found:?}");
             game.act(found.line[0]).expect("a legal choice");
         }
-        // Without any other limit this ends only because it is stopped, and only when its helpers have ended too.
+        // Without another limit the search ends only by the stop flag, and only after its helper threads have ended.
         let endless = Limits { depth: None, ..depth };
         let reports = AtomicU32::new(0);
         let mut told = None;
@@ -273,7 +273,7 @@ fn bots_that_search_in_three_threads_play_on_and_are_stopped_at_once() {
                 stop.store(true, Ordering::Relaxed);
             }
         });
-        // Whichever thread answers, its answer was told.
+        // Whichever thread finds the move, the move was reported.
         assert!(found.is_some(), "{kind:?}");
         assert_eq!(found.map(|found| found.line[0]), told, "{kind:?}");
     }

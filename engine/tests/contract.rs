@@ -1,4 +1,4 @@
-//! The contract that every game keeps, over random play with many combinations of its options.
+//! The contract that every game keeps, tested by random play with many combinations of its options.
 
 #[path = "../../tests/src/seed.rs"]
 mod seed;
@@ -16,15 +16,15 @@ use engine::{
     Language, Point, Rng, Setup, Side, Touch,
 };
 
-/// Games played with each setup. All setups of all games together take about four seconds.
+/// Number of games for each setup. All setups of all games together take about four seconds.
 const GAMES_PER_SETUP: u64 = 6;
-/// Enough to end any game we have at random, or to have seen enough of it.
+/// Enough actions to end any game by random play, or to have covered enough of it.
 const PLY_LIMIT: u32 = 600;
 
 #[test]
 fn every_game_keeps_the_contract() {
     for &kind in GameKind::ALL {
-        // Without a catch-all: a new game does not compile until its setups are listed here.
+        // Without a catch-all arm, so that a new game does not compile until its setups are listed here.
         match kind {
             GameKind::Gomoku => gomoku_setups().iter().for_each(keeps_the_contract::<Gomoku>),
             GameKind::Liuzhou => liuzhou_setups().iter().for_each(keeps_the_contract::<Liuzhou>),
@@ -77,7 +77,7 @@ fn xiangqi_setups() -> Vec<XiangqiSetup> {
         .into()
 }
 
-/// The presets, and every value of every option, combined so that each pair of options meets in several ways.
+/// The presets, and every value of every option, combined so that each pair of options occurs in several ways.
 fn liuzhou_setups() -> Vec<LiuzhouSetup> {
     let mut setups: Vec<LiuzhouSetup> = Preset::ALL.into_iter().map(Preset::setup).collect();
     let mut rng = Rng::new(6);
@@ -128,7 +128,7 @@ fn keeps_the_contract<G: Game>(setup: &G::Setup) {
     let fresh = G::new(setup).expect("the setups of this test are valid");
     assert_eq!(fresh.setup(), setup);
     assert_eq!((fresh.ply(), fresh.view().last), (0, None));
-    // Only handicap stones, already on the board, and an option of xiangqi give the first move to the other.
+    // Only handicap stones on the board and an option of xiangqi give the first move to the second side.
     assert!(
         fresh.turn() == Side::First
             || fresh.view().pieces.iter().all(|piece| piece.side == Side::First)
@@ -196,13 +196,13 @@ fn check_position<G: Game>(game: &G, rng: &mut Rng) {
     for _ in 0..20 {
         let action = hostile_action(rng);
         let gate = game.legal_move(action);
-        // Of the ends of a run only one time is in the list.
+        // The list has only one of the possible ends of a run.
         let listed = if let Action::Done(_) = action { Action::Done(0) } else { action };
         assert_eq!(gate.is_ok(), legal.contains(&listed), "{action:?}");
         if game.outcome().is_some() {
             assert_eq!(gate, Err(IllegalAction::Ended));
         }
-        // Whatever it is, it can be written down, and what is written down never panics when read.
+        // Any action can be written as text, and reading the text never panics.
         let _ = game.parse(&game.notation(action));
     }
     for text in ["", " ", "pass", "h", "8", "zzz99999", "🀄", "h8h8h8", "\0", "-1", "a0", "H8 "] {
@@ -210,7 +210,7 @@ fn check_position<G: Game>(game: &G, rng: &mut Rng) {
     }
 }
 
-/// What a touch on the board has to be for this action to come of it; `None` where it is made beside the points.
+/// The touch on the board from which this action results; `None` for actions beside the points.
 fn touched(action: Action) -> Option<fn(Touch) -> bool> {
     Some(match action {
         Action::Place(_) => |touch| matches!(touch, Touch::Place(_)),
@@ -247,7 +247,7 @@ fn check_view<G: Game>(game: &G) {
     }
 }
 
-/// Any action at all: on the board, at its edge, far beyond it, and of every shape.
+/// Any action: on the board, at its edge, far outside, and of every variant.
 fn hostile_action(rng: &mut Rng) -> Action {
     fn coordinate(rng: &mut Rng) -> u16 {
         match rng.below(4) {

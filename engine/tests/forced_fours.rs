@@ -1,6 +1,6 @@
-//! Wins by fours of up to 11 plies: level 10 misses none, and walks into none where there is a way out.
+//! Wins by fours (VCF) of up to 11 plies: level 10 finds them all, and allows none where a defence exists.
 //!
-//! What is a win is decided here by a slow search of its own, written from the rules of freestyle alone: it shares no code
+//! The reference is a slow search in this file, written from the rules of freestyle only; it shares no code
 //! with the engine's solver.
 
 use std::collections::{HashMap, HashSet};
@@ -11,17 +11,17 @@ use engine::{Action, AnyGame, GameKind, Limits, Point, Report, Score, Side, Tier
 
 /// Longest win by fours that the file holds and the bot must see, in plies, the five included.
 const PLIES: u32 = 11;
-/// Positions that the bot may visit for one move: what an old handheld visits in half a second.
+/// Node limit for one move: what an old handheld searches in half a second.
 const NODES: u64 = 60_000;
 
-/// One line of data/forced_fours.txt.
+/// A line of data/forced_fours.txt.
 struct Case {
     line: usize,
-    /// The side to move after these has a win by fours.
+    /// After these moves the side to move has a win by fours.
     moves: Vec<Point>,
-    /// The shortest one.
+    /// The shortest win, in plies.
     plies: u32,
-    /// A move instead of the last one that leaves no win by fours.
+    /// A move in place of the last one that leaves no win by fours.
     defence: Option<Point>,
 }
 
@@ -78,7 +78,7 @@ fn level_10_never_misses_a_win_by_fours() {
             "line {}: {found:?}",
             case.line
         );
-        // Its own word is not enough: after the move the win must still be there, whatever is answered.
+        // The bot's score is not enough: after its move the win must still exist against every reply.
         let mut stones = Stones::after(&case.moves);
         let Action::Place(point) = found.line[0] else { panic!("gomoku only places stones") };
         assert!(stones.keeps_the_win(point, PLIES), "line {}: {point}", case.line);
@@ -144,13 +144,13 @@ impl Stones {
         self.turn = self.turn.other();
     }
 
-    /// The fewest plies, up to `limit`, in which the side to move wins with nothing but fours.
+    /// The minimum number of plies, up to `limit`, in which the side to move wins by fours only.
     fn shortest_win(&mut self, limit: u32) -> Option<u32> {
         (1..=limit).step_by(2).find(|&plies| self.wins(plies))
     }
 
     /// Whether the side to move wins within `plies`: it makes five, or it makes a four (or several) that the other side
-    /// cannot answer with a five of its own, and wins whichever way it is blocked.
+    /// cannot answer with a five, and wins against every block.
     fn wins(&mut self, plies: u32) -> bool {
         let us = self.turn;
         if !self.completing(us, 4).is_empty() {
@@ -159,7 +159,7 @@ impl Stones {
         if plies < 3 {
             return false;
         }
-        // A four comes of five cells in a line with three own stones and nothing else.
+        // A four results from five cells in a line with exactly three own stones and two empty cells.
         self.completing(us, 3).into_iter().any(|four| self.four_wins(four, plies))
     }
 
@@ -177,7 +177,7 @@ impl Stones {
         wins
     }
 
-    /// Whether this move makes five or is a four that wins within `plies`.
+    /// Whether this move makes five, or is a four that wins within `plies`.
     fn keeps_the_win(&mut self, point: Point, plies: u32) -> bool {
         let cell = (point.column.into(), point.row.into());
         let us = self.turn;
@@ -187,7 +187,7 @@ impl Stones {
         self.completing(us, 3).contains(&cell) && self.four_wins(cell, plies)
     }
 
-    /// The empty cells of every five cells in a line that hold exactly so many stones of this side and none of the other.
+    /// The empty cells of all five-cell lines that hold exactly this number of stones of one side and none of the other.
     fn completing(&self, side: Side, stones: usize) -> Vec<Cell> {
         let mut found = Vec::new();
         for (dc, dr) in [(1, 0), (0, 1), (1, 1), (1, -1)] {
@@ -227,15 +227,15 @@ fn the_slow_search_knows_the_simplest_wins_and_their_absence() {
     assert_eq!(win("h8"), None);
 }
 
-/// Makes the file: `GAMES=file cargo test -p engine --release --test forced_fours -- --ignored --nocapture`, where the file
-/// holds what `qiyou-engine levels --print` writes.
+/// Writes the file: `GAMES=file cargo test -p engine --release --test forced_fours -- --ignored --nocapture`, where the file
+/// is the output of `qiyou-engine levels --print`.
 #[test]
 #[ignore = "writes data, and takes minutes"]
 fn positions_for_the_file_are_found_in_games() {
     let path = std::env::var("GAMES").expect("GAMES names a file of games");
     let text = std::fs::read_to_string(path).expect("the file can be read");
     let mut seen = HashSet::new();
-    // So many of each length, with a defence and without.
+    // Number of positions of each length, with a defence and without.
     let mut wanted: HashMap<(u32, bool), u32> = HashMap::new();
     for plies in [5, 7, 9, 11] {
         wanted.insert((plies, true), 12);
@@ -243,7 +243,7 @@ fn positions_for_the_file_are_found_in_games() {
     }
     for line in text.lines().filter(|line| !line.starts_with("level")) {
         let moves: Vec<Point> = line.split(' ').skip(2).map(|text| text.parse().expect("a point")).collect();
-        // Games lack blunders into short wins: where the move played averts one, a stone in the corner takes its place.
+        // Games have few blunders into short wins: where the move played prevents one, a stone in the corner replaces it.
         let corner = Point::new(0, 0);
         let ends = (9..moves.len()).flat_map(|ply| [(ply, moves[ply - 1]), (ply, corner)]);
         for (ply, end) in ends.filter(|_| !moves.contains(&corner)) {
@@ -274,7 +274,7 @@ fn positions_for_the_file_are_found_in_games() {
                 let words: Vec<String> = position.iter().map(Point::to_string).collect();
                 println!("{plies} | {defence} | {}", words.join(" "));
             }
-            // One position a game, so that they differ.
+            // One position per game, so that the positions differ.
             break;
         }
     }

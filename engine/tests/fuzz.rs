@@ -1,5 +1,5 @@
-//! The parsers of files and positions under random changes of their seeds: no input makes them panic, what they read can be
-//! written, and what is written is read again. The same number of changes each time, or for `FUZZ_SECONDS` seconds each.
+//! Parsers of files and positions under random mutations of seed files: no input causes a panic, everything parsed can be
+//! written, and the output parses again. A fixed number of mutations, or `FUZZ_SECONDS` seconds for each target.
 
 #[path = "../../tests/src/seed.rs"]
 mod seed;
@@ -14,10 +14,10 @@ use engine::sgf::Collection;
 use engine::xiangqi::Notation;
 use engine::{Action, AnyGame, GameKind, Rng};
 
-/// Without `FUZZ_SECONDS`: about a second each without optimisation.
+/// Number of mutations without `FUZZ_SECONDS`: about a second per target without optimisation.
 const CHANGES: u32 = 3_000;
 
-/// At once, however few tests may run beside each other: a long run of all takes as long as one of them.
+/// Runs all targets in parallel even if the test harness has few threads, so that a long run takes as long as one target.
 #[test]
 fn no_bytes_break_what_reads_files_setups_or_notation() {
     let targets = [
@@ -106,7 +106,7 @@ fn no_text_breaks_the_notation_of_a_move() {
     });
 }
 
-/// Reads a file; what could be read is written in every format that has it, and read again as the same game.
+/// Parses a file; a parsed game is written in every format that can hold it, and parsed again as the same game.
 fn file(game: GameKind, format: Format, bytes: &[u8]) {
     let file = match GameFile::read(game, format, bytes) {
         Ok(file) => file,
@@ -121,7 +121,7 @@ fn file(game: GameKind, format: Format, bytes: &[u8]) {
     for format in [Format::Sgf, Format::Record(Notation::Chinese), Format::Position] {
         let Ok(text) = file.write(format) else { continue };
         let Ok(again) = GameFile::read(game, format, text.as_bytes()) else {
-            // A position may be of an opening, whose line is none, or over by stones that no rule made.
+            // A position may be of an opening, which has no notation, or may be over because of stones that no move placed.
             assert!(format == Format::Position || file.start.ply() > 0 || is_set_up(&file), "{text}");
             continue;
         };
@@ -132,7 +132,7 @@ fn file(game: GameKind, format: Format, bytes: &[u8]) {
     }
 }
 
-/// Whether a file begins elsewhere than its game.
+/// Whether the file starts from another position than the setup's.
 fn is_set_up(file: &GameFile) -> bool {
     AnyGame::new(&file.start.setup()).map_or(true, |fresh| fresh.key() != file.start.key())
         || file.actions.iter().any(|action| matches!(action, Action::Choose(_)))
@@ -147,7 +147,7 @@ fn fuzz(target: &str, check: impl Fn(&[u8])) {
         .expect("has seeds")
         .map(|entry| entry.expect("readable").path())
         .collect();
-    // In an order that does not depend on the file system.
+    // In an order independent of the file system.
     paths.sort();
     let seeds: Vec<Vec<u8>> = paths.iter().map(|path| fs::read(path).expect("readable")).collect();
     assert!(!seeds.is_empty());
@@ -172,7 +172,7 @@ fn run(check: impl Fn(&[u8]), input: &[u8]) {
     }
 }
 
-/// A seed with one to four of the things that go wrong with files.
+/// A seed with one to four typical kinds of damage.
 fn changed(seeds: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
     let mut below = |bound: usize| rng.below(bound.max(1) as u32) as usize;
     let mut bytes = seeds[below(seeds.len())].clone();

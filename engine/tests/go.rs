@@ -7,7 +7,7 @@ fn small(size: u8) -> GoSetup {
     GoSetup { size, komi_half_points: 0, ..GoSetup::default() }
 }
 
-/// The diagram played stone by stone, the sides in turn and passing when theirs are used up; then this side is to move.
+/// Plays the stones of the diagram, the sides in turn; a side without stones left passes. Then this side is to move.
 fn diagram(setup: GoSetup, rows: &str, to_move: Side) -> Go {
     let rows: Vec<&str> = rows.split_whitespace().rev().collect();
     assert_eq!(rows.len(), usize::from(setup.size));
@@ -59,7 +59,7 @@ fn is_empty(game: &Go, texts: &str) -> bool {
     texts.split(' ').all(|text| game.at(point(text)).is_none())
 }
 
-/// Both pass, mark these as dead, and agree; what each side has then, in half points.
+/// Both sides pass, mark these points as dead, and agree; returns the score of each side in half points.
 fn counted(mut game: Go, dead: &str) -> [u32; 2] {
     while game.legal_move(Action::Pass).is_ok() {
         act(&mut game, Action::Pass);
@@ -116,7 +116,7 @@ fn a_snapback_takes_back_more_than_one_and_is_no_ko() {
     assert_eq!(game.prisoners(Side::Second), 5);
 }
 
-/// Kos side by side in three pairs of rows; where a stone stands, the other side may take it.
+/// Kos side by side in three pairs of rows; each stone there can be captured.
 const THREE_KOS: &str = "
     .............
     ..XO.........
@@ -151,7 +151,7 @@ fn a_triple_ko_ends_where_the_board_would_repeat() {
     }
 }
 
-/// White sends two stones (A1, B1) and takes one back: the board is as before, but the other side is to move.
+/// White sends two stones (A1, B1) and recaptures one: the board is as before, with the other side to move.
 #[test]
 fn sending_two_returning_one_is_forbidden_by_positional_superko_only() {
     for (superko, expected) in
@@ -225,7 +225,7 @@ fn area_and_territory_count_what_their_rules_say() {
     assert_eq!(counted(diagram(territory, invaded, Side::First), "A2"), [12, 8]);
 }
 
-/// White's five stones inside and Black's ring around them share four dame, and neither has an eye.
+/// White's five stones inside and Black's ring around them share four dame (seki without eyes).
 #[test]
 fn stones_in_seki_count_by_area_and_nothing_there_by_territory() {
     let seki = "
@@ -244,7 +244,7 @@ fn stones_in_seki_count_by_area_and_nothing_there_by_territory() {
     assert_eq!(counted(diagram(territory, seki, Side::First), ""), [0, 2 * 32]);
 }
 
-/// White's only eye touches nothing neutral, but the chain does: its eye counts by area alone.
+/// White's only eye has no neutral neighbour, but White's chain has one: the eye counts in area scoring only.
 #[test]
 fn an_eye_in_seki_counts_by_area_and_not_by_territory() {
     let rows = "XX.XX XXXXX OOOOX .OOXX OO.X.";
@@ -322,7 +322,7 @@ fn position(setup: GoSetup, line: &str) -> Go {
     Go::from_position(&setup, line).unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
-/// White surrounds three black stones, with A2 and D1 free, and has no liberty outside: the bent four in the corner.
+/// The bent four in the corner: White surrounds three black stones, with A2 and D1 empty, and has no outside liberty.
 const BENT_FOUR: &str = "7/7/7/bbb4/wwbbbb1/1wwwwb1/bbb1wb1";
 
 #[test]
@@ -336,14 +336,14 @@ fn a_bent_four_in_the_corner_is_death_for_who_plays_there_and_a_ko_for_the_other
     play(&mut black, "B1, A1, A2");
     assert!(is_empty(&black, "A1"), "and Black the ko within");
     assert_eq!(refusal(&black, "A1"), Some(IllegalAction::Ko(point("A1"))));
-    // Left alone, White's group is marked as dead, and all is Black's.
+    // If nobody plays on, White's group is marked as dead, and everything is Black's.
     let counts = |setup| counted(position(setup, &format!("{BENT_FOUR} b")), "B2");
     assert_eq!(counts(small(7)), [2 * 49, 0]);
     let territory = GoSetup { scoring: Scoring::Territory, ..small(7) };
     assert_eq!(counts(territory), [2 * (49 - 12 + 7), 0], "empty points and seven prisoners");
 }
 
-/// White holds a ko in the corner; he may approach at D8 or D9, Black may take the ko and connect.
+/// White holds a ko in the corner; White can approach at D8 or D9, Black can take the ko and connect.
 const TEN_THOUSAND_YEARS: &str = "1wb1wb3/wbb1wb3/wwwwwb3/bbbbbb3/9/9/9/9/9";
 
 #[test]

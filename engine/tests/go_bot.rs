@@ -1,4 +1,4 @@
-//! What the Go player keeps to at every level, and what it says about positions.
+//! Properties of the Go bot at every level, and its evaluation of positions.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn decide(bot: &mut GoBot, go: &Go, nodes: u64) -> Report {
     limited(nodes, |limits| bot.decide(go, limits, &mut |_| {})).expect("the game goes on")
 }
 
-/// With a clock, so that what is found is kept; it stands still, so that the playouts end the search.
+/// The bot has a clock, so that it keeps its tree; the clock stands still, so that the playout limit ends the search.
 fn analyse_and_keep(bot: &mut GoBot, go: &Go, nodes: u64) -> Analysis {
     let stop = AtomicBool::new(false);
     let elapsed = || Duration::ZERO;
@@ -42,7 +42,7 @@ fn act(go: &mut Go, action: Action) {
     go.play(mv);
 }
 
-/// A board drawn from above, `X` black, `O` white, reached by legal moves; Black to move unless there are more black stones.
+/// A board drawn from above, `X` black, `O` white, reached by legal moves; Black to move unless it has more stones.
 fn board(setup: &GoSetup, picture: &[&str]) -> Go {
     let setup = GoSetup { size: picture.len() as u8, ..setup.clone() };
     let mut go = Go::new(&setup).expect("the setup is valid");
@@ -54,7 +54,7 @@ fn board(setup: &GoSetup, picture: &[&str]) -> Go {
             .collect()
     };
     let (black, white) = (stones(b'X'), stones(b'O'));
-    // Passes fill up; never two in a row, which would end the game.
+    // Passes fill the turns without stones; never two in a row, which would end the game.
     for n in 0..black.len().max(white.len()) {
         act(&mut go, black.get(n).copied().unwrap_or(Action::Pass));
         act(&mut go, white.get(n).copied().unwrap_or(Action::Pass));
@@ -137,14 +137,14 @@ fn it_saves_stones_in_atari_from_level_four_on() {
             "..X...X..",
         ],
     );
-    // Seven black stones have one liberty, E3, where another stone waits.
+    // Seven black stones have one liberty, E3; another black stone is beside it.
     for number in 4..=10 {
         let found = decide(&mut GoBot::new(level(number), 3), &go, 1_000);
         assert_eq!(name(&go, found.line[0]), "E3", "level {number}");
     }
 }
 
-/// Two living sides with a wall between them and a dead white stone in Black's part.
+/// Two living sides with a wall between them, and a dead white stone in Black's territory.
 const FINISHED: [&str; 9] = [
     ".X.XO.O..",
     "XX.XO.OO.",
@@ -172,7 +172,7 @@ fn it_passes_when_nothing_is_left_and_its_side_is_ahead() {
 
 #[test]
 fn it_does_not_pass_while_a_pass_would_lose_the_count() {
-    // The wall has a gap on each side: whoever gets there first has more.
+    // The wall has a gap on each side: the side that moves first gets more territory.
     let mut picture = FINISHED;
     picture[5] = "X...XOOOO";
     picture[4] = ".O..OO.O.";
@@ -187,7 +187,7 @@ fn it_does_not_pass_while_a_pass_would_lose_the_count() {
 
 #[test]
 fn it_does_not_pass_while_the_other_side_could_take_something_next() {
-    // All points are settled as long as Black moves next; White next takes a stone and the corner, and with it the game. Of a
+    // All points are settled if Black moves next; if White moves next, it captures a stone and the corner, and wins. From a
     // game against GNU Go.
     let picture = [
         "OO.......",
@@ -242,7 +242,7 @@ fn it_plays_on_when_the_other_side_calls_its_living_stones_dead() {
             break;
         }
     }
-    // The other side marks all that it can of the bot's stones, and agrees to that.
+    // The opponent marks as many of the bot's stones as possible, and agrees.
     let stones: Vec<Point> =
         (0..81).map(|n| Point::new(n % 9, n / 9)).filter(|&point| go.at(point) == Some(side)).collect();
     act(&mut go, Action::Toggle(stones[0]));
@@ -311,7 +311,7 @@ fn it_places_a_free_handicap_on_stars() {
 
 #[test]
 fn it_never_takes_a_ko_back_against_the_rules() {
-    // On a tiny board kos and superko come up all the time; the rules refuse what is wrong.
+    // On a tiny board kos and superko are frequent; the rules reject illegal moves.
     for seed in 0..6 {
         let setup = GoSetup { size: 4, komi_half_points: 1, ..GoSetup::default() };
         let mut go = Go::new(&setup).expect("the setup is valid");
@@ -320,7 +320,7 @@ fn it_never_takes_a_ko_back_against_the_rules() {
             let found = decide(&mut bots[go.turn().index()], &go, 80);
             let mut ahead = go.clone();
             for &action in &found.line {
-                // A line may end with two passes, after which there is nothing to place.
+                // A line may end with two passes, after which nothing can be placed.
                 let Ok(mv) = ahead.legal_move(action) else {
                     panic!("{action} in {found:?}");
                 };
@@ -339,14 +339,14 @@ fn several_threads_keep_to_the_playouts_and_the_stop_flag() {
     for playouts in [1, 100, 2_000] {
         let found = limited(playouts, |limits| bot.analyse(&go, limits, &mut |_| {})).expect("a move");
         assert_eq!(found.playouts, playouts);
-        // No playout counts as lost for good.
+        // No virtual loss remains.
         assert!((0.3..0.7).contains(&found.chance) || playouts < 2_000, "{}", found.chance);
     }
     let stop = AtomicBool::new(true);
     let elapsed = || Duration::ZERO;
     let limits = Limits { time: None, nodes: None, depth: None, stop: &stop, elapsed: &elapsed };
     assert!(bot.decide(&go, &limits, &mut |_| {}).is_some());
-    // A weaker level has one thread, and so depends on nothing but its seed.
+    // A weaker level has one thread, so that its result depends only on the seed.
     let weaker = || {
         let mut bot = GoBot::new(level(7), 1);
         bot.set_threads(4);
@@ -367,7 +367,7 @@ fn with_little_memory_the_tree_is_pruned_and_the_search_goes_on() {
     }
 }
 
-/// White sends two stones (A1 to B1), Black takes them at C1, and White may not take one back at B1: the board would be as it was.
+/// White sends two stones (A1 to B1), Black captures them at C1; White's recapture at B1 would repeat the board (superko).
 #[test]
 fn what_it_found_below_a_move_knows_what_superko_forbids_there() {
     let picture = [".......", ".......", ".......", ".....O.", "XX.....", "XXO....", ".O.O..."];
@@ -395,13 +395,13 @@ fn what_it_found_serves_the_positions_that_follow() {
     let mut go = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");
     let mut bot = GoBot::new(Tier::MAX, 1);
     let first = analyse_and_keep(&mut bot, &go, 2_000);
-    // Two moves that it expects, as when it thinks while the other side does.
+    // Two moves that the search expects, as in pondering.
     for &mv in &first.moves[0].line[..2] {
         go.play(mv);
     }
     let later = analyse_and_keep(&mut bot, &go, 1);
     assert!(later.playouts > 20, "{}", later.playouts);
-    // Another position has nothing of it.
+    // For another position nothing of the tree is kept.
     let other = Go::new(&GoSetup { size: 9, komi_half_points: 1, ..GoSetup::default() }).expect("valid");
     assert_eq!(analyse_and_keep(&mut bot, &other, 1).playouts, 1);
 }
@@ -412,12 +412,12 @@ fn a_handicap_is_told_as_what_it_is_worth() {
     let go = Go::new(&setup).expect("the setup is valid");
     let chance = |evening: f64| {
         let mut bot = GoBot::new(Tier::MAX, 1);
-        bot.set_number("handicap-bonus", evening).expect("there is such a number");
+        bot.set_parameter("handicap-bonus", evening).expect("there is such a number");
         let found = limited(2_000, |limits| bot.analyse(&go, limits, &mut |_| {})).expect("a move");
         assert!(found.lead < -10.0, "{}", found.lead);
         found.chance
     };
-    // The search evens it out, so that White has something to play for; who asks hears the same as without.
+    // The search evens out the score, so that White has something to play for; the reported analysis is unaffected.
     let (evened, plain) = (chance(7.0), chance(0.0));
     assert!(plain < 0.4 && (evened - plain).abs() < 0.1, "{evened} {plain}");
 }
@@ -444,14 +444,14 @@ fn the_points_that_decide_the_game_stand_out() {
     let analysed = |picture: &[String], komi_half_points: u8| {
         let rows: Vec<&str> = picture.iter().map(String::as_str).collect();
         let go = board(&GoSetup { komi_half_points, ..GoSetup::default() }, &rows);
-        // The network would close the gap so often that it decides little.
+        // The network would close the gap so often that the gap decides little.
         let mut bot = GoBot::new(Tier::MAX, 1).by_playouts_alone();
         let found = limited(1_000, |limits| bot.analyse(&go, limits, &mut |_| {})).expect("a move");
         // Black's lead.
         let lead = if go.turn() == Side::First { found.lead } else { -found.lead };
         (found.criticality, lead)
     };
-    // With what makes the game even the gap decides it.
+    // With the evened score the gap decides the game.
     let even = (2.0 * analysed(&open, 1).1 + 1.0).clamp(1.0, 255.0) as u8;
     let (points, _) = analysed(&open, even);
     assert_eq!(points.len(), 81);
@@ -489,7 +489,7 @@ fn a_beginner_fills_territory_but_no_eyes_until_the_other_side_passes() {
             _ => break,
         }
         act(&mut go, found.line[0]);
-        // The other side puts stones too, where it can, so that it does not pass.
+        // The other side places stones too, where possible, so that it does not pass.
         let free = (0..81)
             .map(|n| Point::new(n % 9, n / 9))
             .find(|&point| !is_eye(&go, point) && go.legal_move(Action::Place(point)).is_ok());
@@ -497,7 +497,7 @@ fn a_beginner_fills_territory_but_no_eyes_until_the_other_side_passes() {
         act(&mut go, Action::Place(free));
     }
     assert!(filled >= 3, "{filled}");
-    // After a pass in a settled position it agrees that the game is over.
+    // After a pass in a settled position the bot agrees that the game is over.
     let mut go = board(&setup, &FINISHED);
     act(&mut go, Action::Pass);
     assert_eq!(decide(&mut GoBot::new(level(1), 5), &go, 50).line[0], Action::Pass);

@@ -1,6 +1,6 @@
-//! Go once more, slowly, from the rule page alone: what the engine's rules are compared with.
+//! A second, slow implementation of Go's rules, written from the rule page: the reference for the engine's rules.
 //!
-//! The board is a text, a chain is found by walking over it, and repetition by comparing with every text that was there.
+//! The board is a string, a chain is found by flood fill, and repetition by comparison with all earlier strings.
 
 #[path = "../../tests/src/seed.rs"]
 mod seed;
@@ -16,7 +16,7 @@ struct Slow {
     /// `X`, `O` and `.`, row by row from the bottom.
     board: Vec<char>,
     mover: char,
-    /// Every board that was there, with who was to move.
+    /// All earlier boards, with the side to move.
     seen: HashSet<(Vec<char>, char)>,
     taken: [u32; 2],
 }
@@ -25,7 +25,7 @@ fn foe(side: char) -> char {
     if side == 'X' { 'O' } else { 'X' }
 }
 
-/// Everything of one sign that hangs together with a point, and every other sign that it touches.
+/// The connected points of one character around a point, and the other characters adjacent to them.
 fn walk(board: &[char], size: i32, from: usize) -> (Vec<usize>, Vec<char>) {
     let (mut area, mut signs, mut n) = (vec![from], Vec::new(), 0);
     while n < area.len() {
@@ -58,7 +58,7 @@ impl Slow {
         Self { size: size.into(), superko, seen, board, mover: 'X', taken: [0; 2] }
     }
 
-    /// The board after a stone here, and how many it takes; `None` if it is not allowed.
+    /// The board after a stone here, and the number of captured stones; `None` if illegal.
     fn put(&self, at: usize) -> Option<(Vec<char>, u32)> {
         if self.board[at] != '.' {
             return None;
@@ -149,7 +149,7 @@ fn compare(size: u8, superko: Superko, seed: u64) -> u32 {
         if game.ply() >= limit || places.is_empty() {
             break;
         }
-        // A pass now and then, never two in a row.
+        // An occasional pass, never two in a row.
         let pass = rng.below(16) == 0 && game.view().last != Some(engine::Action::Pass);
         let (mv, next) = if pass {
             (GoMove::Pass, (slow.board.clone(), 0))
@@ -166,13 +166,13 @@ fn compare(size: u8, superko: Superko, seed: u64) -> u32 {
     game.ply()
 }
 
-/// A few dozen games; `QIYOU_GO_GAMES=100000` plays so many on 9 x 9 instead of two, on every core.
+/// A few dozen games; `QIYOU_GO_GAMES=100000` plays this number on 9 x 9 instead, on every core.
 #[test]
 fn random_games_go_the_same_way_by_both() {
     let games = std::env::var("QIYOU_GO_GAMES").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
     let first = seed::begin("random games", 0);
     for superko in [Superko::Positional, Superko::Situational] {
-        // Small boards repeat often.
+        // On small boards positions repeat often.
         for (size, games) in [(2, 20), (3, 20), (4, 10), (5, 6)] {
             let plies: u32 = (first..first + games).map(|seed| compare(size, superko, seed)).sum();
             assert!(plies > 0);

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Whether the engine gives up games that it would not have lost.
+"""Checks that the engine resigns only lost games.
 
-It plays against itself. When a side resigns that is noted and both play on without resigning to the count, which says whether
-it was right.
+The engine plays against itself. A resignation is recorded, and the game continues without resigning up to the count, which
+shows whether the resignation was right.
 
     cargo build --release -p engine --bin qiyou-engine
     engine/tests/go_resigning.py target/release/qiyou-engine --size 19 --games 20 --playouts 400
 
-Fails if a game was given up that was won in the end.
+Fails if a side resigned a game that it won in the end.
 """
 import argparse
 import random

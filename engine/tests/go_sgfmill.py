@@ -5,8 +5,8 @@
     cargo build --release -p engine --bin qiyou-engine
     venv/bin/python engine/tests/go_sgfmill.py target/release/qiyou-engine [--games 200]
 
-Not part of `make test`: it needs a package that a build does not. Compared, in random games: each capture, the point of a
-simple ko, the area score; then that sgfmill reads what we write and we what it writes, variations included.
+Not part of `make test`, because it needs a package that the build does not need. Compares, in random games: each capture, the
+point of a simple ko, the area score; then each program reads the other's files, variations included.
 """
 import argparse
 import os
@@ -47,7 +47,7 @@ def play(engine, folder, size, seed):
     chooser = random.Random(seed)
     board, side, ko, moves = boards.Board(size), "b", None, []
     for ply in range(chooser.randrange(20, 3 * size * size)):
-        # Asking for every position would take hours: now and then.
+        # Comparing every position would take hours: only a sample.
         if chooser.random() < 0.04:
             ours = set(run(engine, "legal", "--game", "go", "--position", line(board, side, ko)).split()) - {"pass"}
             theirs = set()
@@ -57,7 +57,7 @@ def play(engine, folder, size, seed):
                     after.play(row, column, side)
                     if after.get(row, column):
                         theirs.add(f"{LETTERS[column]}{row + 1}")
-            # Superko remembers no earlier boards here, so all that is left is suicide and the ko.
+            # The position has no history for superko, so only suicide and the simple ko are illegal.
             if ours != theirs:
                 sys.exit(f"{line(board, side, ko)}\n  only ours {ours - theirs}\n  only theirs {theirs - ours}")
         choices = []
@@ -75,7 +75,7 @@ def play(engine, folder, size, seed):
         else:
             break
         side = "w" if side == "b" else "b"
-    # As sgfmill writes it: read by us, the board and the count the same.
+    # Written by sgfmill, read by the engine: same board and score.
     game = sgf.Sgf_game(size=size)
     root = game.get_root()
     root.set("KM", 0.5)
@@ -99,10 +99,10 @@ def play(engine, folder, size, seed):
     if not position:
         sys.exit(f"{path}: another board than {expected}:\n" + "\n".join(shown))
     winner = "Black" if margin > 0 else "White"
-    # Agreed only because our count is the file's result.
+    # The result is accepted because the engine's score equals the file's.
     if shown[-1] != f"{winner} wins: by count.":
         sys.exit(f"{path}: {shown[-1]}, sgfmill says {margin}")
-    # As we write it: read by sgfmill, everything the same.
+    # Written by the engine, read by sgfmill: everything is equal.
     again = os.path.join(folder, "ours.sgf")
     run(engine, "convert", path, again)
     with open(again, "rb") as file:

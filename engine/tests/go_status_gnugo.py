@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""The status of every chain of finished games beside GNU Go's.
+"""Compares the status of every chain of finished games with GNU Go's.
 
-Games between this engine and GNU Go, and of each with itself, are played until both pass, dead stones left on the board.
-Then both are asked with `final_status_list` which stones are dead, alive and in seki, and the answers are compared chain by
-chain: GNU Go plays the game out by itself before it answers (its aftermath), and is right nearly always. What differs is
-printed with the board.
+Games between this engine and GNU Go, and self-play games of each, are played until both sides pass, with dead stones on the
+board. Then `final_status_list` of both programs tells which stones are dead, alive and in seki, and the answers are compared
+chain by chain: GNU Go first plays the game out (its aftermath), and is nearly always right. Differences are printed with the
+board.
 
     cargo build --release -p engine --bin qiyou-engine
     engine/tests/go_status_gnugo.py target/release/qiyou-engine --games 200 --keep /tmp/games.jsonl
 
-With `--keep` the games and GNU Go's answers are written to a file, and taken from there the next time: asking this engine
-again takes seconds. GNU Go 3.8 is the package `gnugo` of Debian. Fails if fewer chains than `--at-least` agree.
+`--keep` stores the games and GNU Go's answers in a file, and later runs read them from there, which takes seconds. GNU Go 3.8 is the package `gnugo` of Debian. Fails if fewer chains than `--at-least` agree.
 """
 import argparse
 import json
@@ -57,7 +56,7 @@ def setup(player, size):
 
 
 def play(players, size, rng):
-    """A game as moves `[colour, vertex]` up to two passes; `None` if it does not end."""
+    """A game as moves `[colour, vertex]` up to two passes; `None` if it exceeds the move limit."""
     for player in set(players):
         setup(player, size)
     moves = []
@@ -92,7 +91,7 @@ def replay(player, game):
 
 
 def fates(player):
-    """What a program says of each stone."""
+    """A program's status of each stone."""
     found = {}
     for fate in ("alive", "dead", "seki"):
         for vertex in player.ask(f"final_status_list {fate}").split():
@@ -101,7 +100,7 @@ def fates(player):
 
 
 def board(player, size):
-    """The stones by vertex, from a program's own picture, and that picture."""
+    """The stones by vertex, parsed from a program's `showboard`, and its text."""
     stones = {}
     for colour in ("black", "white"):
         for vertex in player.ask(f"list_stones {colour}").split():
@@ -135,7 +134,7 @@ def chains(stones):
 
 
 def make(arguments, ours, theirs):
-    """Games with GNU Go's answers, one at a time."""
+    """Yields games with GNU Go's answers."""
     rng = random.Random(arguments.seed)
     sizes = [int(size) for size in arguments.sizes.split(",")]
     pairings = ((ours, ours), (theirs, theirs), (ours, theirs), (theirs, ours))

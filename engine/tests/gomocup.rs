@@ -1,4 +1,4 @@
-//! `qiyou-engine gomocup` as another program meets it.
+//! `qiyou-engine gomocup` as a Gomocup manager uses it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -20,7 +20,7 @@ impl Engine {
         Self::with(&["gomocup", "--nodes", "2000"])
     }
 
-    /// One that goes by the clock.
+    /// A process that plays by the clock.
     fn timed() -> Self {
         Self::with(&["gomocup"])
     }
@@ -41,7 +41,7 @@ impl Engine {
         writeln!(self.input, "{line}").expect("the engine listens");
     }
 
-    /// The next line that is not for people.
+    /// The next line that is not a `MESSAGE` or `DEBUG`.
     fn answer(&mut self) -> String {
         loop {
             let mut line = String::new();
@@ -89,7 +89,7 @@ fn it_goes_on_from_a_board_and_stops_a_four() {
         engine.tell(line);
     }
     assert_eq!(engine.ask("DONE"), "7,11");
-    // The same as our own four.
+    // The same as the four of the own side.
     for line in ["BOARD", "7,7,1", "8,8,2", "7,8,1", "0,0,2", "7,9,1", "7,6,2", "7,10,1", "14,14,2"] {
         engine.tell(line);
     }
@@ -99,7 +99,7 @@ fn it_goes_on_from_a_board_and_stops_a_four() {
 
 #[test]
 fn it_plays_the_rule_that_info_names() {
-    // X.XXX with a fifth stone further on: filling the gap makes six, which wins in freestyle only.
+    // X.XXX with a fifth stone beyond: filling the gap makes an overline, which wins in freestyle only.
     let board =
         ["BOARD", "2,7,1", "2,0,2", "4,7,1", "4,0,2", "5,7,1", "6,2,2", "6,7,1", "8,4,2", "7,7,1", "8,7,2"];
     for (rule, wins) in [("0", true), ("1", false)] {
@@ -143,11 +143,11 @@ fn it_keeps_the_time_that_info_names_and_says_nothing_of_what_needs_no_answer() 
     assert_eq!(engine.ask("START 20"), "OK");
     assert_eq!(engine.ask("BEGIN"), "10,10");
     point(&engine.ask("TURN 10,11"));
-    // Nothing left: an answer all the same.
+    // No time left: the program answers nevertheless.
     engine.tell("INFO time_left 0");
     let answer = point(&engine.ask("TURN 3,3"));
     assert_ne!(answer, (3, 3));
-    // As fast as can be.
+    // The shortest time.
     engine.tell("INFO time_left 2147483647");
     engine.tell("INFO timeout_turn 0");
     point(&engine.ask("TURN 0,19"));
@@ -198,11 +198,11 @@ fn it_opens_by_swap2_chooses_and_lets_choose() {
     };
     let first = ask("");
     assert_eq!(first.split(' ').map(point).collect::<std::collections::HashSet<_>>().len(), 3, "{first}");
-    // Three stones that win for Black, and three that leave him nothing.
+    // Three stones after which Black wins, and three after which Black has nothing.
     assert_eq!(ask("7,7 0,0 8,7"), "SWAP");
     let stays = ask("0,14 7,7 14,0");
     assert!(stays != "SWAP" && stays.split(' ').all(|stone| point(stone).0 < 15), "{stays}");
-    // What it opens with is to be chosen from: any of the three answers, then an answer to five stones.
+    // The opponent chooses among the program's opening stones: any of the three answers, then the answer to five stones.
     let second = ask(&first);
     assert!(second == "SWAP" || matches!(second.split(' ').count(), 1 | 2), "{second}");
     assert_eq!(ask("7,7 0,0 8,7 14,14 7,8"), "SWAP");

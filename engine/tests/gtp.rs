@@ -1,9 +1,9 @@
-//! `qiyou-engine gtp` answers as the Go Text Protocol says.
+//! `qiyou-engine gtp` answers by the Go Text Protocol, version 2.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// What the program says to these lines, answers apart, without the empty lines between them.
+/// The program's responses to these commands, without the empty lines between them.
 fn ask(arguments: &[&str], lines: &str) -> Vec<String> {
     let mut program = Command::new(env!("CARGO_BIN_EXE_qiyou-engine"))
         .arg("gtp")
@@ -23,7 +23,7 @@ fn ask(arguments: &[&str], lines: &str) -> Vec<String> {
 fn every_command_that_it_lists_it_knows() {
     let listed = ask(&[], "list_commands\nquit\n");
     let commands: Vec<&str> = listed[0].trim_start_matches('=').split_whitespace().collect();
-    // Section 6 of the specification: what every engine must have.
+    // Section 6 of the specification: the commands required of every engine.
     for required in [
         "protocol_version",
         "name",
@@ -77,7 +77,7 @@ fn it_plays_takes_back_and_refuses_what_is_wrong() {
     }
 }
 
-/// White sends two stones, Black takes them, and White takes one back: the board is as it was.
+/// White sends two stones, Black captures them, and White recaptures one: the board repeats.
 #[test]
 fn what_only_superko_forbids_is_taken_from_others_and_can_be_taken_back() {
     let lines = "1 boardsize 5\n2 play b A3\n3 play b B3\n4 play b A2\n5 play b B2\n6 play w C2\n7 play w B1\n8 play w D1\n\
@@ -233,8 +233,8 @@ fn no_line_however_wrong_ends_it() {
     assert_eq!(answers[answers.len() - 2], "= Qiyou");
 }
 
-/// Every command in a game, as a front end would give them, with what has to come back: a beginning, or `*` for anything that
-/// is no error.
+/// Every command in a game, as a front end would send them, with the expected response: a prefix, or `*` for any
+/// success.
 const SESSION: [(&str, &str); 47] = [
     ("protocol_version", "= 2"),
     ("name", "= Qiyou"),
@@ -302,7 +302,7 @@ fn a_whole_session_of_every_command_is_answered() {
         let listed: Vec<&str> = answers[4].trim_start_matches('=').split_whitespace().collect();
         let used = |command: &str| SESSION.iter().any(|(line, _)| line.split(' ').next() == Some(command));
         for command in listed {
-            // Files have a test of their own.
+            // Files are tested separately.
             assert!(used(command) || command == "loadsgf", "{command} is not in the session");
         }
     }
@@ -312,7 +312,7 @@ fn a_whole_session_of_every_command_is_answered() {
 fn an_analysis_of_a_move_tells_what_front_ends_read() {
     let lines =
         "boardsize 9\nkata-genmove_analyze b interval 1 ownership true rootInfo true maxmoves 3\nquit\n";
-    // By playouts alone: the network may have decided before all of them are made.
+    // By playouts only: the network could decide before all playouts are made.
     let answers = ask(&["--playouts", "400", "--tune", "network=0"], lines);
     let told = answers[1].lines().rfind(|line| line.starts_with("info ")).expect("it tells what it found");
     assert_eq!(told.matches("info move").count(), 3);
@@ -324,7 +324,7 @@ fn an_analysis_of_a_move_tells_what_front_ends_read() {
     assert!(told.contains(" rootInfo visits 4"), "{told}");
     let played = answers[1].lines().last().and_then(|line| line.strip_prefix("play "));
     assert!(played.is_some_and(|vertex| told.starts_with(&format!("info move {vertex} "))), "{answers:#?}");
-    // What is to be avoided is not told.
+    // Excluded moves are not reported.
     let first = played.expect("it was there");
     let lines = format!(
         "boardsize 9\nkata-genmove_analyze b interval 1 avoid b {first} 1\nboardsize 9\n\

@@ -1,5 +1,5 @@
-//! Files that are made to cost much: each is as long as a host takes, and is read or refused in little time. The time is printed,
-//! not asserted; what is asserted is that a bound stops what would grow.
+//! Files made to be expensive: each has the maximum size that a host reads, and is read or rejected in little time. The time is
+//! printed, not asserted; the assertions check that a limit bounds the growth.
 
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ fn filled(begin: &str, piece: impl Fn(usize) -> String, end: &str) -> String {
     text + end
 }
 
-/// Letters only: a number in base 26.
+/// A number in base 26, as letters only.
 fn letters(mut number: usize) -> String {
     let mut name = String::new();
     loop {
@@ -156,7 +156,7 @@ fn a_node_with_more_properties_than_any_program_writes_is_refused_where_they_beg
     assert!(Collection::read(text(160).as_bytes()).is_ok());
     let stopped = Collection::read(text(161).as_bytes()).expect_err("too many");
     assert_eq!(stopped.error.expected, "fewer properties in one node");
-    // The rest of half a megabyte is not looked at.
+    // The rest of half a megabyte is not read.
     let long = Collection::read(text(100_000).as_bytes()).expect_err("too many");
     assert_eq!(long.error, stopped.error);
 }

@@ -1,4 +1,4 @@
-//! Levels: what persons are promised of them.
+//! Levels: the promises made to players about them.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -9,7 +9,7 @@ use engine::novice::{Novice, Sight};
 use engine::{Action, AnyGame, Bot, GameKind, Level, Limits, Point, Rng, Setup, Side, partner};
 
 const GAMES: [GameKind; 4] = [GameKind::Gomoku, GameKind::Xiangqi, GameKind::Liuzhou, GameKind::Go];
-/// Bytes for tables, less than the app gives.
+/// Size of the tables in bytes, less than in the app.
 const BYTES: usize = 4 << 20;
 
 fn start(kind: GameKind) -> AnyGame {
@@ -27,9 +27,9 @@ fn ask(bot: &mut dyn Bot, game: &AnyGame, nodes: u64) -> Action {
     bot.choose(game, &limits, &mut |_| {}).expect("the game goes on").line[0]
 }
 
-/// Half points that a person who sees so much takes from a level in so many games, with both colours.
+/// Half points of a simulated player against a level, over a number of games with alternating colours.
 fn half_points(kind: GameKind, sight: Sight, level: u8, games: u64) -> u32 {
-    /// Xiangqi's soldiers can go to and fro for ever: then it is a draw.
+    /// Xiangqi's soldiers can repeat for ever: the game is then a draw.
     const LONGEST: u32 = 500;
     let level = Level::new(level).expect("a level");
     let mut rng = Rng::new(7);
@@ -54,7 +54,7 @@ fn half_points(kind: GameKind, sight: Sight, level: u8, games: u64) -> u32 {
     half_points
 }
 
-/// The matches of EXPERIMENTS.md are longer; this many games tell a level that such a person can win from a wall.
+/// The matches of EXPERIMENTS.md are longer; this number of games distinguishes a level that the player can beat from one it cannot.
 const MATCH: u64 = 30;
 
 #[test]

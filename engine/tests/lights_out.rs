@@ -28,7 +28,7 @@ fn random(columns: u16, rows: u16, rng: &mut Rng) -> Lights {
     lights
 }
 
-/// The board with every bit that is set in the number, row by row from the bottom.
+/// The board whose lights are the bits of the number, row by row from the bottom.
 fn numbered(columns: u16, rows: u16, number: u32) -> Lights {
     let mut lights = Lights::new(columns, rows).expect("a valid size");
     for n in (0..columns * rows).filter(|n| number >> n & 1 == 1) {
@@ -80,14 +80,14 @@ fn square_boards_have_the_known_null_spaces_and_all_lit_they_can_be_put_out() {
         assert_eq!(nullity(n, n, STRAIGHT), Some(known), "{n} x {n}");
         let mut lit = Lights::new(n, n).expect("a valid size");
         (0..n * n).for_each(|cell| lit.toggle(Point::new(cell % n, cell / n)));
-        // Sutner 1989: the board with every light on can always be put out.
+        // Sutner 1989: the board with every light on can always be solved.
         let Solution::Presses { presses, fewest } = solve(&lit, STRAIGHT) else { panic!("{n} x {n}") };
         assert_eq!(Lights::toggled_by(&presses, STRAIGHT), lit);
         assert!(fewest);
     }
 }
 
-/// What each set of presses does is tried, so nothing of the solver is believed.
+/// Tries every set of presses, independently of the solver.
 #[test]
 fn small_boards_are_solved_exactly_when_they_can_be_and_with_the_fewest_presses() {
     for neighbours in every_neighbourhood() {
@@ -148,7 +148,7 @@ fn larger_boards_are_put_out_or_are_none_that_presses_make() {
             let dimensions = nullity(columns, rows, neighbours).expect("a valid size");
             assert_eq!(fewest, dimensions <= 20);
             assert!(!fewest || found.count() <= presses.count());
-            // Of a space of codimension d a random board lies inside once in 2^d.
+            // A random board is solvable with probability 2^-d, where d is the codimension of the solvable boards.
             if dimensions > 40 {
                 assert_eq!(solve(&random(columns, rows, &mut rng), neighbours), Solution::Unsolvable);
             }
@@ -193,7 +193,7 @@ fn a_game_ends_when_every_light_is_out_and_says_how_few_presses_would_have_done(
     let setup =
         LightsOutSetup { neighbours: STRAIGHT, start: Start::Board(board(".#. ### .#.")), race: false };
     let mut game = LightsOut::new(&setup).expect("a light is on");
-    // Twice the corner is nothing.
+    // Two presses of the corner cancel.
     for text in ["a1", "a1", "b2"] {
         let action = game.parse(text).expect("a point");
         game.play(game.legal_move(action).expect("it is on the board"));
@@ -232,13 +232,13 @@ fn boards_that_make_no_game_are_refused() {
     assert!(made(STRAIGHT, random(1, 1)) && made(torus, random(3, 3)));
 }
 
-/// A race on this board with nothing pressed yet.
+/// A race on this board before the first press.
 fn race(text: &str) -> LightsOut {
     let setup = LightsOutSetup { neighbours: STRAIGHT, start: Start::Board(board(text)), race: true };
     LightsOut::new(&setup).expect("it can be solved")
 }
 
-/// Plays what these words say, one after another.
+/// Plays the actions named by these words in order.
 fn plays(game: &mut LightsOut, words: &str) {
     for word in words.split(' ') {
         let action = game.parse(word).expect(word);
@@ -278,7 +278,7 @@ fn each_run_of_a_race_begins_with_the_same_board_and_ends_when_its_side_says_so(
     assert_eq!((game.turn(), game.lights(), game.is_within_run()), (Side::Second, &start, false));
     let run = Run { presses: 1, tenths: 7, finished: true };
     assert_eq!(game.runs(), [Some(run), None]);
-    // Both cannot stop: then nobody would have won.
+    // Both sides cannot stop: nobody would win.
     let mut stopped = race(".#. ### .#.");
     plays(&mut stopped, "a1 1.0s");
     assert_eq!(stopped.legal_move(Action::Done(20)), Err(IllegalAction::WrongKind));
@@ -286,7 +286,7 @@ fn each_run_of_a_race_begins_with_the_same_board_and_ends_when_its_side_says_so(
         stopped.legal_move(Action::Done(LightsOutSetup::RACE_TENTHS + 1)),
         Err(IllegalAction::WrongKind)
     );
-    // Alone there is no run to end.
+    // Without a race there is no run to end.
     let alone = LightsOut::new(&game.setup().alone()).expect("the same board");
     assert_eq!(alone.legal_move(Action::Done(7)), Err(IllegalAction::WrongKind));
     for word in ["1.s", ".1s", "1.10s", "1s", "99999999999.0s", "-1.0s"] {
@@ -305,7 +305,7 @@ fn a_run_has_a_bound_of_presses_and_a_race_one_of_its_board() {
     let made = |start| LightsOut::new(&LightsOutSetup { neighbours: STRAIGHT, start, race: true });
     assert!(made(Start::Random { columns: 15, rows: 15, seed: 1 }).is_ok());
     assert!(made(Start::Random { columns: 16, rows: 5, seed: 1 }).is_err());
-    // One light alone cannot be put out on 2 x 1, where both presses toggle both.
+    // A single light cannot be put out on 2 x 1, where each press toggles both lights.
     assert_eq!(
         made(Start::Board(board("#."))).err().map(|error| error.0),
         Some("no presses put this board out")

@@ -8,7 +8,7 @@ fn game(rules: &str, position: &str) -> Liuzhou {
     Liuzhou::from_position(&setup, position).unwrap_or_else(|error| panic!("{position}: {error}"))
 }
 
-/// Plays the actions, each written as players write it.
+/// Plays the actions, each in players' notation.
 fn play(mut game: Liuzhou, actions: &str) -> Liuzhou {
     for text in actions.split_whitespace() {
         let action = game.parse(text).unwrap_or_else(|| panic!("{text} is no action"));
@@ -27,7 +27,7 @@ fn point(text: &str) -> Point {
     text.parse().expect("a point")
 }
 
-/// What may be done, as text, in order.
+/// The legal actions as text, sorted.
 fn choices(game: &Liuzhou) -> String {
     let mut moves = Vec::new();
     game.legal_moves(&mut moves);
@@ -43,8 +43,8 @@ const fn won(side: Side, reason: Reason) -> Outcome {
 const DRAW_BY_REPETITION: Option<Outcome> = Some(Outcome { winner: None, reason: Reason::Repetition });
 const DRAW_TOO_LONG: Option<Outcome> = Some(Outcome { winner: None, reason: Reason::TooLong });
 
-/// A placing position with these points black and as many white stones, far enough from forming anything, placed beside
-/// them: Black to place on the point left out.
+/// A placing position in which these points are black, with as many white stones that form nothing, placed in
+/// turn: Black is to place on the point left out.
 fn all_but(points: &[Point], left_out: usize) -> String {
     let own: Vec<Point> = (0..points.len()).filter(|&n| n != left_out).map(|n| points[n]).collect();
     let mut rows = vec![vec!['.'; 6]; 6];
@@ -52,7 +52,7 @@ fn all_but(points: &[Point], left_out: usize) -> String {
         rows[usize::from(at.row)][usize::from(at.column)] = 'b';
     }
     let mut white = own.len();
-    // White stones on points of which no two touch, and no three lie on a diagonal that cuts a corner.
+    // White stones on points of which no two are adjacent, and no three form a diagonal that cuts a corner.
     for at in ["a1", "c1", "e1", "b3", "d3", "f3", "a5", "c5", "e5", "f5", "b6", "d6", "f1", "a3"].map(point)
     {
         let cell = &mut rows[usize::from(at.row)][usize::from(at.column)];
@@ -67,7 +67,7 @@ fn all_but(points: &[Point], left_out: usize) -> String {
     format!("{} b p 0 0 0", rows.join("/"))
 }
 
-/// The 47 of the page by name, and the four edge lines, as their points are written.
+/// The 47 formations of the rule page by name, and the four edge lines, as lists of points.
 fn named_formations() -> Vec<(FormationKind, Vec<Point>)> {
     use FormationKind::{DiagonalFive, DiagonalFour, DiagonalThree, EdgeSix, Six, Square};
     let list = |kind, texts: &[&str]| {
@@ -160,7 +160,7 @@ fn presets_and_options_change_what_a_formation_captures() {
     }
 }
 
-/// b2 completes the squares a1-b2 and b1-c2 and nothing else; with the row, a six too.
+/// b2 completes the squares a1-b2 and b1-c2, and nothing else; with the row also a six.
 #[test]
 fn several_formations_at_once_capture_their_sum_or_by_option_the_highest() {
     let squares = "6/wwww2/6/6/b1b3/bbb1w1 b p 0 0 0";
@@ -171,7 +171,7 @@ fn several_formations_at_once_capture_their_sum_or_by_option_the_highest() {
     assert_eq!(play(game("fengyang several=highest", with_row), "b2").captures_due(), 3);
 }
 
-/// White has a complete square and one stone beside it.
+/// White has a complete square and one stone adjacent to it.
 const SQUARE_AND_ONE: &str = "ww4/ww4/6/5w/b5/bb4 b m 0 0 0";
 
 #[test]
@@ -215,10 +215,10 @@ fn a_stone_captured_while_placing_keeps_its_point_and_counts_for_nobody() {
     assert!(view.marks.iter().any(|mark| mark.at == point("c1") && mark.kind == MarkKind::Captured));
     assert!(view.facts.contains(&Fact::Taken(Side::First, 1)));
     assert!(view.facts.contains(&Fact::InHand(Side::Second, 15)));
-    // White completes c1-d2 with d2, but c1 is only marked.
+    // White completes c1-d2 with d2, but c1 is marked.
     let white = play(game("fengyang", "5b/w5/6/6/bbw3/bbow2 w p 0 0 0"), "d2");
     assert_eq!(white.captures_due(), 0);
-    // Nor can it be marked again; and a formation that holds it protects nothing.
+    // A marked stone cannot be marked again, and a formation that contains it protects no stone.
     let again = game("fengyang", "6/6/3b2/6/bbww2/bbow2 b p 1 0 0");
     assert_eq!(refusal(&again, "xc1"), IllegalAction::AlreadyCaptured(point("c1")));
     assert_eq!(choices(&again), "xc2 xd1 xd2");
@@ -235,7 +235,7 @@ fn nothing_else_may_be_done_while_a_capture_is_due() {
     assert!(due.view().facts.contains(&Fact::CapturesDue(1)));
 }
 
-/// Columns of two colours in which no formation is complete; White places last, on f6.
+/// Columns in two colours without a complete formation; White places last, on f6.
 const FULL_BUT_ONE: &str = "bwbwb1/wbwbwb/bwbwbw/wbwbwb/bwbwbw/wbwbwb w p 0 0 0";
 
 #[test]
@@ -298,7 +298,7 @@ fn a_side_loses_with_the_capture_that_leaves_it_three_two_or_none() {
     );
 }
 
-/// White in the corner, hemmed in by Black; White to move.
+/// White is in the corner, blocked by Black; White to move.
 const HEMMED_IN: &str = "wwb3/wwb3/bb4/5b/6/4b1 w m 0 0 0";
 
 #[test]
@@ -306,7 +306,7 @@ fn a_blocked_player_removes_one_the_enemy_removes_one_and_he_moves_when_he_can()
     let blocked = game("fengyang", HEMMED_IN);
     assert_eq!((blocked.turn(), blocked.captures_due()), (Side::Second, 1));
     assert_eq!(choices(&blocked), "xa4 xb4 xc5 xc6 xe1 xf3");
-    // Far away: still blocked after the enemy's removal, unless that made room, so the pair repeats.
+    // Away from the action: White is still blocked after Black's removal, unless that made room, so removal and block repeat.
     let first = play(blocked.clone(), "xe1");
     assert_eq!((first.turn(), first.captures_due()), (Side::First, 1));
     assert_eq!(choices(&first), "xa5 xa6 xb5 xb6", "all of them stand in a formation");
@@ -365,9 +365,9 @@ fn stepping_out_and_back_makes_the_formation_again_unless_the_option_forbids_it_
     let restricted = back("fengyang back=not-at-once");
     assert_eq!(refusal(&restricted, "c2b2"), IllegalAction::StraightBack(point("c2")));
     assert!(!choices(&restricted).contains("c2b2"));
-    // One own move later it may.
+    // After one more own move it may go back.
     assert_eq!(play(restricted, "c2d2 f2f1 d2c2 f1f2 c2b2").captures_due(), 1);
-    // A stone that left no formation may go back.
+    // A stone that left no formation may return at once.
     let plain =
         play(game("fengyang back=not-at-once", "w3w1/2w3/5w/w5/b1b3/bb3w b m 0 0 0"), "c2c3 f1f2 c3c2");
     assert_eq!(plain.captures_due(), 0);
@@ -392,7 +392,7 @@ fn plies_without_a_capture_and_plies_in_all_have_their_limits() {
     assert_eq!(quiet("shandong", 35).outcome(), DRAW_TOO_LONG);
     let total = game("shandong", "w3w1/2w3/5w/w5/b1b3/bb3w w m 0 0 143");
     assert_eq!(play(total, "f1f2").outcome(), DRAW_TOO_LONG);
-    // The sixtieth ply captures: the count begins again.
+    // The sixtieth ply captures: the count restarts.
     let capturing = game("fengyang", "w3w1/2w3/5w/w5/b1b3/bb3w b m 0 59 80");
     let after = play(capturing, "c2b2 xf1");
     assert_eq!((after.outcome(), after.position().as_str()), (None, "w3w1/2w3/5w/w5/bb4/bb4 w m 0 0 81"));
@@ -494,7 +494,7 @@ fn a_line_bent_at_random_is_refused_or_makes_a_position_that_can_be_played() {
 #[test]
 fn a_formation_is_told_with_what_it_takes_and_all_that_it_took_is_marked() {
     let mut game = Liuzhou::new(&LiuzhouSetup::default()).expect("the default is valid");
-    // Two squares that share a side, made at once.
+    // Two squares that share a side, completed by one move.
     for text in ["b3", "a6", "c3", "f6", "d3", "a1", "b4", "f1", "d4", "c6", "c4"] {
         let action = game.parse(text).expect("a point");
         game.play(game.legal_move(action).expect("legal"));

@@ -1,4 +1,4 @@
-//! Claims about the Liuzhou chess player.
+//! Claims about the Liuzhou chess bot.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -53,7 +53,7 @@ fn the_same_question_gets_the_same_answer_whatever_was_asked_before() {
 
 #[test]
 fn from_level_4_on_a_capture_that_is_to_be_had_is_taken() {
-    // A square lacks its last stone; nothing else is going on.
+    // A square lacks its last stone; nothing else is at stake.
     let game = position("bb4/b5/4w1/w5/5w/6 b p 0 0 0");
     for level in 4..=10 {
         let found = choose(player(level, 3).as_mut(), &game, 4_000);
@@ -63,7 +63,7 @@ fn from_level_4_on_a_capture_that_is_to_be_had_is_taken() {
 
 #[test]
 fn the_last_capture_but_three_wins_and_is_seen_through_the_whole_move() {
-    // White has four stones; Black steps into a square and takes the fourth: two decisions of one side.
+    // White has four stones; Black steps into a square and captures the fourth: two decisions of one side.
     let game = position("b1b3/bb4/6/w5/4w1/1w3w b m 0 0 20");
     let found = choose(player(10, 1).as_mut(), &game, 20_000);
     assert!(matches!(found.score, Score::WinIn(1 | 2)), "{found:?}");
@@ -75,8 +75,8 @@ fn the_last_capture_but_three_wins_and_is_seen_through_the_whole_move() {
     assert_eq!(after.outcome().and_then(|outcome| outcome.winner), Some(Side::First));
 }
 
-/// The opponent of the measurements: plain alpha-beta over single decisions with live stones and steps as its judgement,
-/// written from the rules and from nothing else.
+/// The opponent of the measurement: plain alpha-beta over single decisions, evaluating live stones and steps,
+/// written from the rules only.
 struct Reference {
     depth: u32,
     rng: Rng,
@@ -86,7 +86,7 @@ impl Reference {
     fn choose(&mut self, game: &Liuzhou) -> LiuzhouMove {
         let mut moves = Vec::new();
         game.legal_moves(&mut moves);
-        // Among equals any.
+        // A random one among equal moves.
         self.rng.shuffle(&mut moves);
         let mut best = (i32::MIN, moves[0]);
         for mv in moves {
@@ -103,7 +103,7 @@ impl Reference {
 
 const LIMIT: i32 = 1_000_000;
 
-/// The value for `side` of a position that may be anybody's turn.
+/// The value for `side`, whichever side is to move.
 fn seen_from(side: Side, game: &Liuzhou, depth: u32, alpha: i32, beta: i32) -> i32 {
     if game.turn() == side {
         alpha_beta(game, depth, alpha, beta)
@@ -137,7 +137,7 @@ fn alpha_beta(game: &Liuzhou, depth: u32, mut alpha: i32, beta: i32) -> i32 {
     alpha
 }
 
-/// A hundred for each live stone, one for each step; captures still due count as made.
+/// A hundred for each live stone, one for each step; due captures count as made.
 fn judge(game: &Liuzhou) -> i32 {
     let (mut value, side) = (100 * i32::from(game.captures_due()), game.turn());
     let mut taken = [[false; 6]; 6];
@@ -162,7 +162,7 @@ fn judge(game: &Liuzhou) -> i32 {
     value
 }
 
-/// Points out of the games against the reference, and the games.
+/// Points scored in the games against the reference, and the number of games.
 fn against_reference(depth: u32, games: u32, nodes: u64) -> f64 {
     let mut rng = Rng::new(1);
     let mut points = 0.0;
@@ -206,7 +206,7 @@ fn plain_alpha_beta_of_depth_2_is_beaten() {
     assert!(against_reference(2, 4, 1_500) >= 0.99);
 }
 
-/// The bar: at least 98 % against depth 4. `cargo test --release -p engine --test liuzhou_bot -- --ignored --nocapture`
+/// The threshold: at least 98 % against depth 4. `cargo test --release -p engine --test liuzhou_bot -- --ignored --nocapture`
 #[test]
 #[ignore = "takes 6 minutes; 60 games at 200,000 positions a decision, the most that 200 ms hold"]
 fn plain_alpha_beta_of_depth_4_is_beaten_nearly_always() {

@@ -1,7 +1,7 @@
-//! Liuzhou chess once more, slowly, from the rule page alone: what the engine's rules are compared with.
+//! A second, slow implementation of Liuzhou chess, written from the rule page: the reference for the engine's rules.
 //!
-//! Nothing here uses the engine's tables: the board is six rows of letters, formations are found by walking over it, and
-//! every decision makes a new board. Letters: `b` and `w` live stones, `x` and `o` captured ones of Black and White.
+//! It uses none of the engine's tables: the board is six rows of letters, formations are found by scanning it, and
+//! every decision makes a new board. Letters: `b` and `w` live stones, `x` and `o` captured stones of Black and White.
 
 #[path = "../../tests/src/seed.rs"]
 mod seed;
@@ -37,7 +37,7 @@ fn cells() -> Vec<Cell> {
     (0..6).flat_map(|row| (0..6).map(move |column| (column, row))).collect()
 }
 
-/// All formations that the page names, with what each captures by these rules, those that capture nothing left out.
+/// All formations of the rule page with their number of captures, without those that capture nothing.
 fn formations(rules: &LiuzhouSetup) -> Vec<(Vec<Cell>, usize)> {
     let mut list = Vec::new();
     for (column, row) in cells() {
@@ -54,7 +54,7 @@ fn formations(rules: &LiuzhouSetup) -> Vec<(Vec<Cell>, usize)> {
     if rules.diagonals {
         for start in cells() {
             for rise in [1, -1] {
-                // Only from a cell that has nothing before it on its diagonal.
+                // Only from a cell without a predecessor on its diagonal.
                 if inside((start.0 - 1, start.1 - rise)) {
                     continue;
                 }
@@ -230,7 +230,7 @@ impl Slow {
         self.stage == '.'
     }
 
-    /// Everything that may happen next.
+    /// All legal decisions.
     fn next(&self) -> Vec<Self> {
         let mut list = Vec::new();
         if self.stage == '.' {
@@ -282,7 +282,7 @@ impl Slow {
         list
     }
 
-    /// What comes after a decision, when captures may or may not be left to choose.
+    /// The state after a decision, where captures may remain to be chosen.
     fn go_on(&mut self) {
         if self.due > 0 && !self.targets(self.mover).is_empty() {
             return;
@@ -380,7 +380,7 @@ fn perft(game: &Liuzhou, depth: u32) -> u64 {
         .sum()
 }
 
-/// Name, rules, position, and the number of ways to play one to four decisions, computed by the slow rules above.
+/// Name, rules, position, and the perft numbers of depths one to four, computed by the slow rules above.
 const TABLE: &[(&str, &str, &str, [u64; 4])] = &[
     ("the empty board", "fengyang", "6/6/6/6/6/6 b p 0 0 0", [36, 1_260, 42_840, 1_413_720]),
     (
@@ -486,7 +486,7 @@ fn the_slow_rules_count_what_the_table_says_at_depth_four() {
     slow_rules_count(4..=4);
 }
 
-/// Rules that interact: each differs from the page's default in several options at once.
+/// Interacting rules: each setup differs from the default in several options.
 const RULES: &[&str] = &[
     "fengyang",
     "shandong",
@@ -525,7 +525,7 @@ fn whole_games_at_random_go_the_same_way_by_both() {
                     break;
                 }
                 ways.sort_by(|a, b| a.0.cmp(&b.0));
-                // The slow rules say that it is over where the engine has an outcome and keeps the phase.
+                // The slow rules report the end where the engine has an outcome and keeps the phase.
                 slow_ways.sort_by_key(|(_, after)| after.board);
                 ways.sort_by_key(|(_, after)| board(after));
                 for ((line, after), (slow_line, slow_after)) in ways.iter().zip(&slow_ways) {

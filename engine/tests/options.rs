@@ -1,9 +1,9 @@
-//! What may be chosen about each game, without knowing the game.
+//! Properties of every game's options, independent of the game.
 
 use engine::options::ChoiceError;
 use engine::{AnyGame, GameKind, Language, Setup};
 
-/// Each setup that differs from the default, or from a preset, by one value of one option.
+/// Each setup that differs from the default or from a preset in one value of one option.
 fn one_choice_away(kind: GameKind) -> Vec<(Setup, &'static str, String)> {
     let mut all = Vec::new();
     let presets = kind.presets().into_iter().map(|preset| preset.setup);

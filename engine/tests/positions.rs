@@ -1,4 +1,4 @@
-//! `qiyou-engine perft`, `legal` and `solve-lights`, as a person calls them.
+//! `qiyou-engine perft`, `legal` and `solve-lights` on the command line.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -79,7 +79,7 @@ fn solve_lights_says_whether_and_with_which_presses() {
         (&[][..], ".#.\n###\n.#.\n", 0, "solvable 1 fewest\n...\n.#.\n...\n"),
         (&[], "#", 0, "solvable 1 fewest\n#\n"),
         (&[], "...\n...\n", 0, "solvable 0 fewest\n...\n...\n"),
-        // 5 x 5 with one light in the corner: outside of what presses make.
+        // 5 x 5 with one light in the corner: not solvable.
         (&[], "#....\n.....\n.....\n.....\n.....\n", 3, "unsolvable\n"),
         (&["--diagonals"], "##.\n##.\n...\n", 0, "solvable 1 fewest\n#..\n...\n...\n"),
         (&["--torus"], "##.#\n#...\n....\n#...\n", 0, "solvable 1 fewest\n#...\n....\n....\n....\n"),
@@ -152,7 +152,7 @@ fn a_file_is_shown_and_converted_between_formats() {
     let read = |name: &str| std::fs::read_to_string(path(name)).expect("it was written");
     // GBK: \u{68cb} is C6 E5.
     write("game.sgf", b"(;GM[4]SZ[15]CA[GBK]PB[\xc6\xe5]RU[renju];B[hh];W[hg];B[ig](;W[gi])(;W[aa]))");
-    // A title that a terminal would set, a colour, a bell.
+    // A title that sets a terminal's, a colour, a bell.
     std::fs::write(
         path("hostile.sgf"),
         "(;GM[4]SZ[15]PB[\u{1b}\\]0;gone\u{7}\u{9b}31mBen]RE[\u{1b}c];B[hh])",
@@ -186,7 +186,7 @@ fn a_file_is_shown_and_converted_between_formats() {
     assert!(read("y.pgn").contains("1. C2=5 H8+7"), "{}", read("y.pgn"));
     assert_eq!(run(&["convert", &path("y.pgn"), &path("y.fen")], "").0, Some(0));
     assert!(read("y.fen").starts_with("rnbakab1r/9/1c4nc1/"));
-    // A broken file: nothing is written unless asked for, and what could be read then is.
+    // A damaged file: written only on request, and then the part that could be read.
     write("broken.sgf", b"(;GM[1]SZ[9];B[ee];W[ee])");
     let (code, said) = run(&["convert", &path("broken.sgf"), &path("no.qiyou")], "");
     assert_eq!(code, Some(2));

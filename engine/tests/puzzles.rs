@@ -1,4 +1,4 @@
-//! The kept puzzles, proven again by the engine. Of each set one in seven, which those are changes with the seed; `make night` proves every one.
+//! The built-in puzzles, proven again by the engine: a seventh of each set, selected by the seed; `make night` proves all.
 
 #[path = "../../tests/src/seed.rs"]
 mod seed;
@@ -8,17 +8,17 @@ use std::collections::HashSet;
 use engine::puzzles::{self, Attempt, Puzzle, Verdict};
 use engine::{Action, AnyGame, GameKind, Language};
 
-/// Positions that the proof of one puzzle may take; the most that any has needed is a tenth.
+/// Node limit for the proof of one puzzle; the largest proof so far needed a tenth.
 const NODES: u64 = 3_000_000;
 
-/// One in so many puzzles is proven in a quick run.
+/// One in this many puzzles is proven in a quick run.
 const STEP: usize = 7;
 
 fn all() -> impl Iterator<Item = &'static Puzzle> {
     GameKind::ALL.iter().flat_map(|&kind| puzzles::all(kind))
 }
 
-/// Which puzzles of each set are proven here: in CI others each time.
+/// Which puzzles of each set are proven: different ones in each CI run.
 fn sample() -> impl Iterator<Item = &'static Puzzle> {
     let first = seed::begin("puzzles", 0) as usize % STEP;
     GameKind::ALL.iter().flat_map(move |&kind| puzzles::all(kind).iter().skip(first).step_by(STEP))
@@ -75,7 +75,7 @@ fn is_solved_by_its_hints(puzzle: &Puzzle) {
     assert!(attempt.hint().is_none());
 }
 
-/// Presses of lights may come in any order: there another first move is not wrong.
+/// Presses of lights commute: another first move is not wrong there.
 fn knows_a_wrong_first_move(puzzle: &Puzzle) {
     let legal = puzzle.start.legal_actions();
     let Some(&other) = legal.iter().find(|action| **action != puzzle.solution) else { return };

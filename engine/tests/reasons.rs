@@ -1,4 +1,4 @@
-//! Reasons for mistakes: each motif on positions of its own, with near misses, judged by the search.
+//! Reasons for mistakes: each motif on its own positions, with near misses, evaluated by the search.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::reasons::{Mistake, Motif, Reason, complete, reason};
 use engine::{AnyGame, GameKind, Limits, Report, Side, Tier, bot};
 
-/// Positions that the search may look at; playouts in Go.
+/// Node limit; for Go: playouts.
 fn nodes(kind: GameKind) -> u64 {
     if kind == GameKind::Go { 400 } else { 20_000 }
 }
@@ -23,7 +23,7 @@ fn judged(game: &AnyGame) -> Report {
     bot(game.kind(), Tier::MAX, 1).judge(game, &limits).expect("the game goes on")
 }
 
-/// Why this move was a mistake in this position.
+/// The reason why this move was a mistake in this position.
 fn why(before: &AnyGame, played: &str) -> Option<Reason> {
     let played = before.parse(played).expect("a move");
     let mut after = before.clone();
@@ -52,7 +52,7 @@ fn in_gomoku_a_five_that_was_not_blocked_or_not_made_and_fours_in_a_row_are_told
     // The same, but Black has four of its own with an open end at j3.
     let both = at(GameKind::Gomoku, "15/15/15/15/15/15/15/4bwwww6/15/15/15/15/4wbbbb6/15/15 b");
     assert_eq!(said(&both, "j8"), "Black could win at once with J3.");
-    // An open three of White is left alone.
+    // An open three of White is ignored.
     let three = at(GameKind::Gomoku, "15/15/15/15/15/15/15/5www7/15/15/15/15/15/15/b5b7b b");
     assert_eq!(motif(&three, "a15"), Some(Motif::LosesByForce));
     assert!(said(&three, "a15").starts_with("White wins by fours in 2 moves"), "{}", said(&three, "a15"));
@@ -60,7 +60,7 @@ fn in_gomoku_a_five_that_was_not_blocked_or_not_made_and_fours_in_a_row_are_told
 
 #[test]
 fn in_xiangqi_mates_hanging_pieces_forks_and_missed_captures_are_told() {
-    // The horse can go where the chariot takes it, or stay out of its reach.
+    // The horse can go where the chariot captures it, or stay out of its reach.
     let horse = at(GameKind::Xiangqi, "3k5/9/9/9/9/9/9/r8/9/3AKA1N1 w");
     assert_eq!(said(&horse, "h0g2"), "Red's horse on file 3 is not guarded and falls.");
     // One chariot is on the rank below the general: the other one mates.
@@ -72,7 +72,7 @@ fn in_xiangqi_mates_hanging_pieces_forks_and_missed_captures_are_told() {
     let fork = at(GameKind::Xiangqi, "3k5/9/9/9/9/4n4/P6R1/9/9/4K4 w");
     assert_eq!(motif(&fork, "a3a4"), Some(Motif::Fork));
     assert!(said(&fork, "a3a4").ends_with("Red's chariot on file 2 falls."), "{}", said(&fork, "a3a4"));
-    // A chariot that stands free could be taken.
+    // An unprotected chariot could be captured.
     let cannon = at(GameKind::Xiangqi, "3ak4/9/9/9/c6R1/9/9/9/9/3K5 w");
     assert_eq!(motif(&cannon, "d0d1"), Some(Motif::MissedCapture));
 }
@@ -207,12 +207,12 @@ fn pieces_that_a_reason_names_are_gone_from_a_position_of_the_line() {
 
 #[test]
 fn in_go_ataris_snapbacks_and_ladders_are_told() {
-    // Two black stones with one liberty at e6; White captures them when Black plays elsewhere.
+    // Two black stones with one liberty at e6; White captures them if Black plays elsewhere.
     let atari = at(GameKind::Go, "9/9/3ww4/2wbb4/3ww4/9/9/9/9 b");
     assert_eq!(motif(&atari, "A1"), Some(Motif::Atari));
     let capture = at(GameKind::Go, "9/9/3ww4/2wbb4/3ww4/9/9/9/9 w");
     assert_eq!(motif(&capture, "A1"), Some(Motif::MissedAtari));
-    // Black's stone at C1 is taken at D1, and then the five white ones are.
+    // Black's stone at C1 is captured at D1, and then the five white stones are.
     let thrown_in = at(GameKind::Go, "9/9/9/9/9/9/1bbb5/bwwwb4/bwb1b4 w");
     assert_eq!(said(&thrown_in, "D1"), "This takes 1, and a snapback captures 5.");
     let ladder = at(GameKind::Go, "9/9/9/9/3b5/2bww4/3bb4/9/9 w");
@@ -225,7 +225,7 @@ fn in_liuzhou_chess_a_formation_that_was_not_prevented_or_not_made_is_told() {
     let position = |turn| at(GameKind::Liuzhou, &format!("w1w1w1/6/1w1w1b/6/bb2ww/b1b1w1 {turn} m 0 0 0"));
     assert_eq!(motif(&position("w"), "a6b6"), Some(Motif::Formation));
     assert_eq!(motif(&position("b"), "f4f5"), Some(Motif::MissedFormation));
-    // Without the neighbour nothing is due.
+    // Without the neighbour nothing is threatened.
     let none = at(GameKind::Liuzhou, "w1w1w1/6/1w1w1b/6/bb2ww/b3w1 w m 0 0 0");
     assert_ne!(motif(&none, "a6b6"), Some(Motif::Formation));
 }

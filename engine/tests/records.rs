@@ -1,11 +1,11 @@
-//! Records of xiangqi and Liuzhou chess, written and read.
+//! Records of xiangqi and Liuzhou chess, written and parsed.
 
 use engine::liuzhou::Liuzhou;
 use engine::record::{Record, WrittenMove, replay};
 use engine::xiangqi::{Notation, Xiangqi, XiangqiSetup};
 use engine::{Action, Game, IllegalAction, Rng};
 
-/// The first moves that random play finds.
+/// The first moves of random play.
 fn random_actions<G: Game>(start: &G, seed: u64, limit: u32) -> (G, Vec<Action>) {
     let (mut game, mut rng, mut moves, mut actions) = (start.clone(), Rng::new(seed), Vec::new(), Vec::new());
     while game.outcome().is_none() && game.ply() < limit {
@@ -41,7 +41,7 @@ fn random_games_read_back_from_their_records() {
     }
 }
 
-/// As other programs write it: numbers that touch the moves, comments, variations, notes, a byte order mark.
+/// As other programs write it: numbers without a space before the move, comments, variations, notes, a byte order mark.
 const FOREIGN: &str = "\u{feff}[Game \"Chinese Chess\"]\r\n[Event \"a \\\"friendly\\\" game\"]\n[Result \"1/2-1/2\"]\n\n\
     1.炮二平五 {central cannon} 马８进７ $1\n2. 马二进三 (2. 兵七进一 (2. 车一进一) 卒7进1) 2... 车9平8 ; the chariot\n1/2-1/2";
 
@@ -104,7 +104,7 @@ fn every_beginning_of_a_record_is_read_or_refused_without_a_panic() {
             Ok(record) => record,
             Err(stopped) => stopped.read,
         };
-        // A result that is cut off could be a move.
+        // A truncated result could be a move.
         assert!(record.moves.len() <= 5);
     }
 }

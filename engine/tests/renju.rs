@@ -1,5 +1,5 @@
-//! Renju's forbidden points: against positions of others (`renju.txt`), against a second rule book written from the
-//! definitions alone, and in play; and the opening in which colours are chosen.
+//! Renju's forbidden points: against positions from other sources (`renju.txt`), against a second implementation written from
+//! the definitions, and in play; and the opening rule in which colours are chosen.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -25,7 +25,7 @@ fn play(game: &mut Gomoku, texts: &str) {
     }
 }
 
-/// What a point is for Black, in the words of the file.
+/// The status of a point for Black, as in the file.
 fn verdict(game: &Gomoku, at: Point) -> &'static str {
     let mut after = game.clone();
     after.play(game.legal_move(Action::Place(at)).expect("the point is empty"));
@@ -67,7 +67,7 @@ fn every_point_of_renju_txt_is_what_its_source_says() {
     assert!(asked >= 60, "{asked} positions");
 }
 
-/// The definitions once more: by windows of cells and sets of stones, where the engine walks from stone to stone.
+/// A second implementation of the definitions: by windows of cells and sets of stones, where the engine scans lines.
 #[derive(Clone)]
 struct Slow {
     size: i32,
@@ -76,7 +76,7 @@ struct Slow {
 
 /// Column and row.
 type At = (i32, i32);
-/// Cells, and the two before and two after them.
+/// The cells, and the two before and after them.
 type Stretch = (Vec<At>, [At; 4]);
 
 const STEPS: [At; 4] = [(1, 0), (0, 1), (1, 1), (1, -1)];
@@ -93,7 +93,7 @@ impl Slow {
         after
     }
 
-    /// Every stretch of so many cells that holds the point, with the two cells before and after it.
+    /// All windows of this length that contain the point, with the two cells before and after each.
     fn stretches(at: At, length: i32) -> Vec<Stretch> {
         let mut list = Vec::new();
         for (right, up) in STEPS {
@@ -118,7 +118,7 @@ impl Slow {
         Self::stretches(at, 6).into_iter().any(|(cells, _)| cells.iter().all(|&cell| self.at(cell) == 'X'))
     }
 
-    /// The stones of the cells, and the one cell that is empty.
+    /// The stones among the cells, and the only empty cell.
     fn all_but_one(&self, cells: &[At]) -> Option<(BTreeSet<At>, At)> {
         let (own, other): (Vec<_>, Vec<_>) = cells.iter().partition(|&&cell| self.at(cell) == 'X');
         match other[..] {
@@ -180,7 +180,7 @@ fn on_random_boards_both_rule_books_forbid_the_same_points_for_the_same_reason()
     for seed in 0..250 {
         let mut rng = Rng::new(seed);
         let size = [9, 13, 15][seed as usize % 3];
-        // Mostly black, so that lines of lines come about; the densest boards ask deepest.
+        // Mostly black, so that nested forbidden points occur; the densest boards nest deepest.
         let black = 8 + rng.below(22);
         let white = rng.below(20);
         let mut stones = HashMap::new();
@@ -200,7 +200,7 @@ fn on_random_boards_both_rule_books_forbid_the_same_points_for_the_same_reason()
                     'O' => "w",
                     _ => "1",
                 });
-                // Single empty points are ones one after another: a number would join them.
+                // Consecutive empty points are written as separate ones, because a number would merge them.
                 line.push(' ');
             }
             line.push('/');
@@ -229,7 +229,7 @@ fn on_random_boards_both_rule_books_forbid_the_same_points_for_the_same_reason()
             })
             .collect();
         let setup = GomokuSetup { size: size as u8, ..renju() };
-        // A board on which someone has five is none.
+        // A board with a five is skipped.
         let Ok(game) = Gomoku::from_position(&setup, &format!("{} b", rows.join("/"))) else { continue };
         let found: HashMap<Point, Fault> = game.forbidden().into_iter().collect();
         for at in (0..size).flat_map(|row| (0..size).map(move |column| (column, row))) {
@@ -339,7 +339,7 @@ fn each_of_the_five_choices_of_swap2_gives_turn_and_colours_as_it_says() {
         assert_eq!(game.view().facts.contains(&Fact::Swapped), black == Side::Second, "{texts}");
         assert!(choices(&game).is_empty());
     }
-    // The fifth: two more, which gives the choice of colour to the first player.
+    // The fifth stone: two more are placed, after which the first player chooses the colour.
     let mut game = swap2();
     play(&mut game, "more");
     assert_eq!((game.turn(), game.next_color()), (Side::Second, Side::Second));
@@ -410,7 +410,7 @@ fn a_bot_plays_swap2_to_its_end_and_black_never_plays_a_forbidden_point_of_its_o
 fn black_who_may_not_stop_a_five_knows_that_he_is_lost_and_still_plays_a_stone_that_is_no_fault() {
     let stop = std::sync::atomic::AtomicBool::new(false);
     let mut game = Gomoku::new(&renju()).expect("the setup is valid");
-    // A stone on h10 would stop White's four, and make two threes.
+    // A stone on h10 would block White's four, and make a double three.
     play(&mut game, "c10 d10 h8 e10 h9 f10 i9 a1 j8 g10");
     let game = AnyGame::Gomoku(game);
     for level in 1..=10 {
@@ -429,7 +429,7 @@ fn black_who_may_not_stop_a_five_knows_that_he_is_lost_and_still_plays_a_stone_t
             assert_eq!(report.score, Score::LossIn(2), "level {level}");
         }
         assert!(after.outcome().is_none(), "level {level}: {:?}", after.outcome());
-        // One stone before, White sees that it wins so.
+        // One stone earlier, White detects this win.
         let mut before = Gomoku::new(&renju()).expect("the setup is valid");
         play(&mut before, "c10 d10 h8 e10 h9 f10 i9 a1 j8");
         let found = bot.choose(&AnyGame::Gomoku(before), &limits, &mut |_| {}).expect("not over");
@@ -443,7 +443,7 @@ fn black_who_may_not_stop_a_five_knows_that_he_is_lost_and_still_plays_a_stone_t
     }
 }
 
-/// Whether White threatened a five before the last stone, so that Black had to play where he did.
+/// Whether White threatened a five before the last stone, so that Black's reply was forced.
 fn had_no_other(game: &AnyGame) -> bool {
     let AnyGame::Gomoku(game) = game else { panic!("gomoku was played") };
     let mut before = game.view().pieces;
@@ -507,6 +507,6 @@ fn a_bot_that_lays_out_an_opening_leaves_neither_side_far_ahead() {
         });
     }
     leads.sort_unstable();
-    // 400 points make a win e times as likely as a loss.
+    // 400 points multiply the odds of winning by e.
     assert!(leads[leads.len() / 2] < 150, "{leads:?}");
 }

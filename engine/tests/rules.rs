@@ -128,12 +128,12 @@ fn the_same_stones_have_another_key_with_the_other_side_to_move_or_another_rule(
 
 #[test]
 fn the_key_of_a_position_is_part_of_the_format_and_never_changes() {
-    // Saves and peers compare these numbers. A change here breaks them.
+    // Saves and peers compare these hashes. A change breaks compatibility.
     let key = |moves: &str| played(&Setup::Gomoku(GomokuSetup::default()), moves).key();
     assert_eq!(key("h8"), KEY_AFTER_H8);
     assert_eq!(key("h8 i9 g7"), KEY_AFTER_THREE);
 }
-// Computed apart from this crate, in Python.
+// Computed independently of this crate, in Python.
 const KEY_AFTER_H8: u64 = 11095029318559759816;
 const KEY_AFTER_THREE: u64 = 2410551631193051001;
 

@@ -1,4 +1,4 @@
-//! SGF of Go and gomoku, and Gomocup's files: as other programs write them, written and read, and broken.
+//! SGF of Go and gomoku, and Gomocup's files: of other programs, written and read, and damaged.
 
 use engine::gomoku::Psq;
 use engine::sgf::{Collection, GoRecord, GomokuRecord, Node, Tree, Value};
@@ -35,7 +35,7 @@ fn random_actions<G: Game>(start: &G, seed: u64, limit: u32) -> (G, Vec<Action>)
     (game, actions)
 }
 
-/// A file with everything: comments with escapes and line ends, variations in variations, marks, old properties, a private one.
+/// A file with every feature: comments with escapes and line ends, nested variations, marks, obsolete and private properties.
 const EVERYTHING: &str = r"From: somewhere
 (;FF[4]GM[1]SZ[19]CA[UTF-8]AP[CGoban:3]ST[2]RU[Japanese]KM[6.50]TM[1800]OT[5x30 byo-yomi]
 PB[黑棋手]PW[White \] player]BR[3d]RE[B+R]DT[2026-01-02,03]C[a comment\: with \\ and \
@@ -62,7 +62,7 @@ fn a_tree_keeps_its_variations_and_every_property_and_is_written_again_as_it_was
     assert_eq!(labels, [Some(("dd".into(), "1".into())), Some(("pd".into(), ":]".into()))]);
     let again = read(collection.write());
     assert_eq!(again.games.len(), 2);
-    // All but where it stood.
+    // Everything except its position in the file.
     assert_eq!(texts(&again.games[0]), texts(game));
     assert_eq!(again.write(), collection.write());
 }
@@ -90,7 +90,7 @@ fn clocks_are_read_and_written() {
     }
 }
 
-/// The name 围棋 and a comment whose second bytes are brackets and backslashes, in the encodings of their countries.
+/// The name 围棋, and a comment whose second bytes are brackets and backslashes, in the usual legacy encodings.
 #[test]
 fn names_are_read_in_the_encoding_that_the_file_declares() {
     for (label, text) in [
@@ -167,7 +167,7 @@ fn a_broken_file_says_where_and_what_was_expected_and_offers_what_came_before() 
 
 #[test]
 fn games_of_go_from_other_programs_are_played_to_their_ends() {
-    // As KGS writes a handicap game; as Fox writes komi and as CGoban ends a game with territory.
+    // A handicap game as KGS writes it; komi as Fox writes it; the end of a territory game as CGoban writes it.
     let kgs = go(
         "(;GM[1]FF[4]CA[UTF-8]AP[CGoban:3]ST[2]\nRU[Japanese]SZ[19]HA[4]KM[0.50]TM[1800]OT[5x30 byo-yomi]\n\
         PW[a]PB[b]WR[2d]BR[3k]DT[2010-01-01]PC[The KGS Go Server at http://www.gokgs.com/]\
@@ -201,7 +201,7 @@ fn games_of_go_from_other_programs_are_played_to_their_ends() {
 
 #[test]
 fn the_territory_of_the_last_node_says_which_stones_are_dead() {
-    // Black's wall on the third line of 5 x 5, White's stone on its left is dead.
+    // Black's wall on the third line of 5 x 5; White's stone to the left of it is dead.
     let record =
         go("(;GM[1]SZ[5]KM[0.5]RU[Japanese];B[ca];W[bc];B[cb];W[];B[cc];W[];B[cd];W[];B[ce];W[];B[]\
         TB[aa][ab][ac][ad][ae][ba][bb][bc][bd][be][da][db][dc][dd][de][ea][eb][ec][ed][ee])");
@@ -254,7 +254,7 @@ fn random_games_of_go_read_back_from_what_is_written() {
         let setup = GoSetup { size: 9, scoring, komi_half_points: 13, superko, handicap };
         let start = Go::new(&setup).expect("the setup is valid");
         let (mut game, mut actions) = random_actions(&start, seed, 150);
-        // Marks that nobody has agreed to are not written.
+        // Marks without an agreement are not written.
         for action in [Action::Resume, Action::Pass, Action::Pass, Action::Pass, Action::Agree, Action::Agree]
         {
             if let Ok(mv) = game.legal_move(action) {
@@ -325,7 +325,7 @@ fn a_result_by_points_that_the_board_shows_without_dead_stones_is_agreed_on() {
     }
 }
 
-/// As the manager of Gomocup writes a tournament game.
+/// A tournament game as the Gomocup manager writes it.
 const PSQ: &str = "Piskvorky 15x15, 11:11, 0\r\n8,8,0\r\n9,7,1023\r\n8,7,15\r\n10,8,0\r\nRAPFI21.zip\r\nYIXIN18.zip\r\n-1\r\n0,Standard15_1\r\n";
 
 #[test]

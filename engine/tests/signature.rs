@@ -1,9 +1,9 @@
-//! The number of positions that the search visits changes only when a commit means it to.
+//! The node counts of a fixed set of searches change only when a commit intends it.
 
 use std::process::Command;
 
-/// What `qiyou-engine bench --signature` says. A change that is meant to leave the search as it is must leave this as it is;
-/// any other puts its new line here.
+/// The output of `qiyou-engine bench --signature`. A change that is meant to leave the search unchanged must keep it;
+/// any other change replaces it.
 const SIGNATURE: &str = "\
 gomoku signature: 332781 positions at depth 6
 xiangqi signature: 73489 positions at depth 8

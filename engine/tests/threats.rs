@@ -1,4 +1,4 @@
-//! Threats by kind, and several lines of play, in every game.
+//! Threats by kind, and multiple principal variations, in every game.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,7 @@ fn at(kind: GameKind, line: &str) -> AnyGame {
     AnyGame::from_position(&kind.default_setup_for(line), line).expect("a position")
 }
 
-/// Kind, whose, and how many points.
+/// Kind, side, and number of points.
 fn found(game: &AnyGame) -> Vec<(ThreatKind, Side, usize)> {
     threats(game).iter().map(|threat| (threat.kind, threat.side, threat.at.len())).collect()
 }
@@ -28,7 +28,7 @@ fn threats_are_named_by_kind_the_gravest_first() {
     assert_eq!(found(&three)[0], (Kind::OpenFour, First, 2));
     let check = at(GameKind::Xiangqi, "4k4/9/9/9/9/4R4/9/9/9/3K5 b");
     assert_eq!(found(&check), [(Kind::Check, First, 1)]);
-    // The other chariot comes down to the last rank.
+    // The other chariot mates on the last rank.
     let mate = at(GameKind::Xiangqi, "4k4/R8/9/9/9/9/9/9/9/1R1K5 b");
     assert!(found(&mate).contains(&(Kind::Mate, First, 1)), "{:?}", threats(&mate));
     let atari = at(GameKind::Go, "9/9/9/9/4b4/3bwb3/9/9/9 w");
@@ -84,7 +84,7 @@ fn several_lines_begin_with_different_moves_and_the_best_is_first() {
     let (stop, elapsed) = (AtomicBool::new(false), || Duration::ZERO);
     for &kind in GameKind::ALL {
         let game = match kind {
-            // On an empty board there is one sensible move.
+            // An empty board has one sensible move.
             GameKind::Gomoku => at(kind, "15/15/15/15/15/15/6w8/7b7/15/15/15/15/15/15/15 b"),
             _ => AnyGame::new(&kind.default_setup()).expect("a game"),
         };

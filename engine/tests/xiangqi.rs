@@ -26,13 +26,13 @@ fn play(mut game: Xiangqi, moves: &str) -> Xiangqi {
     game
 }
 
-/// The point with this ICCS name, whose ranks begin at 0.
+/// The point of this ICCS name, whose ranks start at 0.
 fn point(name: &str) -> Point {
     let bytes = name.as_bytes();
     Point::new(u16::from(bytes[0] - b'a'), u16::from(bytes[1] - b'0'))
 }
 
-/// Name, FEN, and the number of sequences of one, two, … legal moves. Counted by Fairy-Stockfish 11.1 (Debian package
+/// Name, FEN, and perft numbers of depths one, two, …, from Fairy-Stockfish 11.1 (Debian package
 /// fairy-stockfish; `setoption name UCI_Variant value xiangqi`, `go perft N`).
 const PERFT: &[(&str, &str, &[u64])] = &[
     (
@@ -232,7 +232,7 @@ fn a_game_ends_as_the_rules_say() {
     }
 }
 
-/// Position, moves to the third occurrence, and how it ends there.
+/// Position, moves up to the third occurrence, and the result.
 const REPETITIONS: &[(&str, &str, &str, Option<Side>, Reason)] = &[
     (
         "a chariot checks without end",
@@ -411,7 +411,7 @@ fn a_fen_bent_at_random_is_refused_or_makes_a_position_that_can_be_played() {
     assert!(played > 500, "{played} of the lines were positions");
 }
 
-/// Name, position, moves to the third occurrence, and who wins by it. From the tests of Fairy-Stockfish (`test.py`,
+/// Name, position, moves up to the third occurrence, and the winner. From the tests of Fairy-Stockfish (`test.py`,
 /// `test_is_optional_game_end`), which take them from the Asian rules (asianxiangqi.org, "AXF rules", with its diagrams' numbers).
 const REPETITIONS_OF_OTHERS: &[(&str, &str, &str, Option<Side>)] = &[
     (
@@ -572,8 +572,8 @@ const REPETITIONS_OF_OTHERS: &[(&str, &str, &str, Option<Side>)] = &[
     ),
 ];
 
-/// The same, where that program judges otherwise than these rules do here, and who wins there. They turn on checks and chases in
-/// turn, on pieces that are pinned and on attacks that a move only uncovers, of which the rule page says nothing: here draws.
+/// The same, where that program's result differs from these rules, with its winner. The cases are alternating checks and chases,
+/// pinned pieces and discovered attacks, which the rule page does not mention: here draws.
 const DISPUTED_REPETITIONS: &[(&str, &str, &str, Option<Side>)] = &[
     (
         "discovered and anti-discovered chase by cannon",

@@ -1,4 +1,4 @@
-//! Claims about the xiangqi player and about its program.
+//! Claims about the xiangqi bot and its program.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -34,7 +34,7 @@ fn mates_are_found_with_their_length() {
 
 #[test]
 fn a_side_without_a_move_has_lost_and_the_search_knows_it() {
-    // Black's general has nowhere to go once the soldier takes the last square.
+    // Black's general has no square left once the soldier captures the last one.
     let (mut game, found) = choose(10, "3k5/9/4P4/9/9/9/9/9/9/4K4 w", 50_000);
     assert!(matches!(found.score, Score::WinIn(_)), "{found:?}");
     for action in found.line {
@@ -46,7 +46,7 @@ fn a_side_without_a_move_has_lost_and_the_search_knows_it() {
 
 #[test]
 fn from_level_4_on_nobody_leaves_a_chariot_where_it_is_taken_for_nothing() {
-    // The chariot on e5 is attacked by the one on e9 and has nothing to gain by staying.
+    // The chariot on e5 is attacked by the one on e9 and gains nothing by staying.
     for level in 4..=10 {
         for fen in [
             "3akab2/4r4/2n1b4/p1p1p3p/4R1p2/9/P1P1P1P1P/2N1C1N2/9/2BAKAB1R w",
@@ -55,7 +55,7 @@ fn from_level_4_on_nobody_leaves_a_chariot_where_it_is_taken_for_nothing() {
             let (game, found) = choose(level, fen, 20_000);
             let before = engine_material(&game);
             let mut after = game.clone();
-            // Let the other side take what it likes, at full strength.
+            // The other side captures at full strength.
             let mv = after.legal_move(found.line[0]).expect("legal");
             after.play(mv);
             let (_, answer) = choose(10, &after.position(), 30_000);
@@ -66,7 +66,7 @@ fn from_level_4_on_nobody_leaves_a_chariot_where_it_is_taken_for_nothing() {
     }
 }
 
-/// Red's material less Black's, by the usual counts.
+/// Red's material minus Black's, by the usual piece values.
 fn engine_material(game: &Xiangqi) -> i32 {
     (0..90)
         .filter_map(|square| game.board().at(square))
@@ -79,7 +79,7 @@ fn engine_material(game: &Xiangqi) -> i32 {
 
 #[test]
 fn the_bot_does_not_lose_by_repetition_what_it_can_play_on() {
-    // Red gives check for ever from here unless it knows better: the chariot chases the general on two squares.
+    // Red can give perpetual check here, which loses: the chariot chases the general on two squares.
     let setup = XiangqiSetup::default();
     let mut game = Xiangqi::from_position(&setup, "3k5/9/9/9/9/9/9/9/R3A4/4K3c w").expect("a position");
     let stop = AtomicBool::new(false);
@@ -147,7 +147,7 @@ impl Program {
         writeln!(self.input, "{line}").expect("the engine listens");
     }
 
-    /// Reads lines up to one that begins so; gives all of them.
+    /// Reads lines up to the first with this prefix; returns all of them.
     fn until(&mut self, word: &str) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
@@ -190,7 +190,7 @@ fn a_uci_dialogue_gets_its_answers() {
     engine.say("position startpos moves b1c3 b10c8");
     let lines = engine.ask("go depth 5", "bestmove");
     assert!(lines.iter().any(|line| line.starts_with("info depth 5 multipv 1 score cp ")), "{lines:?}");
-    // A mate in one, and what else there is when only other moves are asked for.
+    // A mate in one, and the best move when the search is restricted to other moves.
     engine.say("position fen 4k4/R8/9/9/9/9/9/9/1R7/3K5 w - - 0 1");
     let lines = engine.ask("go depth 4", "bestmove");
     assert_eq!(lines.last().map(String::as_str), Some("bestmove b2b10"));
@@ -219,7 +219,7 @@ fn an_endless_search_answers_when_it_is_stopped_and_is_ready_meanwhile() {
     engine.say("go ponder movetime 20");
     engine.until("info depth 3 ");
     assert!(engine.last("ponderhit", "bestmove").starts_with("bestmove "));
-    // Nodes, clocks, and nonsense in between.
+    // Node limits, clocks, and invalid input.
     engine.say("position startpos");
     assert!(engine.last("go nodes 2000", "bestmove").starts_with("bestmove "));
     assert!(engine.last("go wtime 500 btime 500 winc 0 binc 0", "bestmove").starts_with("bestmove "));
@@ -244,9 +244,9 @@ fn after_a_position_that_cannot_be_read_no_move_of_another_position_is_given() {
 #[test]
 fn play_goes_on_beyond_draws_that_only_our_rules_know() {
     let mut engine = Program::start("uci");
-    // Nothing can cross the river, from the first position on.
+    // No piece can cross the river, from the first position on.
     let bare = "fen 3k5/9/9/9/9/9/9/9/4A4/5K3 w - - 0 1";
-    // The fourth time the same position.
+    // The fourth occurrence of the position.
     let again = "b1c3 b10c8 c3b1 c8b10 ".repeat(4);
     let long = format!("startpos moves {again}");
     for position in [bare.to_owned(), format!("{bare} moves e2d1 d10d9 d1e2 d9d10"), long] {

@@ -6,8 +6,8 @@
     venv/bin/python engine/tests/xiangqi_pyffish.py target/release/qiyou-engine [--games 20] [--plies 300]
         [--fairy /usr/games/fairy-stockfish --depth 5]
 
-Not part of `make test`: it needs packages that a build does not. Compared is which moves are legal and whether there are
-none; repetition is left to the tests of the rules, since the two rule books differ there.
+Not part of `make test`, because it needs packages that the build does not need. Compares the legal moves and mate or stalemate;
+repetition is tested in the rules' own tests, because the two rule sets differ there.
 """
 import argparse
 import random
@@ -27,7 +27,7 @@ def legal(engine, fen):
 
 
 def bare(fen):
-    """Neither side has a piece that can cross the river: our rules end the game there, pyffish's do not."""
+    """Whether no piece can cross the river: our rules then end the game, pyffish's do not."""
     return not set("rnchp") & set(fen.split()[0].lower())
 
 
@@ -39,7 +39,7 @@ def play(engine, plies, seed):
         fen = pyffish.get_fen("xiangqi", start, moves)
         if bare(fen):
             break
-        # The counts of plies and moves, which end our game, are left out of the comparison.
+        # The ply and move counters, by which our games can end, are not compared.
         ours = legal(engine, " ".join(fen.split()[:2]))
         theirs = set(pyffish.legal_moves("xiangqi", start, moves))
         if ours != theirs:

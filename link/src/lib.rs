@@ -8,16 +8,16 @@
 //! What this crate deliberately does not do: it knows no game, no match and no friend, and it never decides whom to trust.
 //!
 //! ```
-//! use link::secure::{self, Wanted, Welcome};
+//! use link::secure::{self, ExpectedPeer, AcceptedPeers};
 //! use link::{identity::Identity, memory, CarrierKind};
 //! use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
 //! let (anna, ben) = (Identity::generate()?, Identity::generate()?);
 //! let (here, there) = memory::pair();
-//! let friends = Welcome { friends: [anna.public_key()].into(), strangers: false };
+//! let friends = AcceptedPeers { friends: [anna.public_key()].into(), strangers: false };
 //! let (dialed, accepted) = tokio::join!(
-//!     secure::dial(here, &anna, CarrierKind::Memory, Wanted::Key(ben.public_key())),
+//!     secure::dial(here, &anna, CarrierKind::Memory, ExpectedPeer::Key(ben.public_key())),
 //!     secure::accept(there, &ben, CarrierKind::Memory, &friends),
 //! );
 //! let (mut dialed, mut accepted) = (dialed?, accepted?);

@@ -20,8 +20,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::identity::Identity;
 use crate::{CarrierKind, Duplex, Outdated};
 
-use handshake::End;
-pub use handshake::{HANDSHAKE_DEADLINE, Versions, Wanted, Welcome};
+use handshake::Role;
+pub use handshake::{AcceptedPeers, ExpectedPeer, HANDSHAKE_DEADLINE, Versions};
 
 /// Plaintext bytes of the longest record. A longer write becomes several records. The length bounds the buffer for an incomplete
 /// record; 18 bytes of overhead in 4 KiB are 0.4 %.
@@ -32,9 +32,9 @@ pub async fn dial<D: Duplex>(
     duplex: D,
     identity: &Identity,
     kind: CarrierKind,
-    wanted: Wanted,
+    expected: ExpectedPeer,
 ) -> Result<SecureLink<D>, SecureError> {
-    shake_hands(duplex, identity, kind, End::Dialer(wanted)).await
+    handshake_as(duplex, identity, kind, Role::Dialer(expected)).await
 }
 
 /// Runs the handshake as the side that listened.
@@ -42,9 +42,9 @@ pub async fn accept<D: Duplex>(
     duplex: D,
     identity: &Identity,
     kind: CarrierKind,
-    welcome: &Welcome,
+    accepted_peers: &AcceptedPeers,
 ) -> Result<SecureLink<D>, SecureError> {
-    shake_hands(duplex, identity, kind, End::Listener(welcome)).await
+    handshake_as(duplex, identity, kind, Role::Listener(accepted_peers)).await
 }
 
 /// Why a secure link failed or ended. The link is closed in every case.
@@ -157,13 +157,13 @@ const TAG: usize = 16;
 const LENGTH: usize = 2;
 const RECORD: usize = RECORD_PLAINTEXT + TAG;
 
-async fn shake_hands<D: Duplex>(
+async fn handshake_as<D: Duplex>(
     mut duplex: D,
     identity: &Identity,
     kind: CarrierKind,
-    end: End<'_>,
+    role: Role<'_>,
 ) -> Result<SecureLink<D>, SecureError> {
-    let exchange = handshake::exchange(&mut duplex, identity, kind, end);
+    let exchange = handshake::exchange(&mut duplex, identity, kind, role);
     let noise =
         tokio::time::timeout(HANDSHAKE_DEADLINE, exchange).await.map_err(|_| SecureError::TimedOut)??;
     let peer_key =
@@ -374,7 +374,7 @@ mod tests {
         identity: &Identity,
         kind: CarrierKind,
     ) -> Result<SecureLink<D>, SecureError> {
-        super::dial(duplex, identity, kind, Wanted::Anybody).await
+        super::dial(duplex, identity, kind, ExpectedPeer::Anybody).await
     }
 
     async fn accept<D: Duplex>(
@@ -382,7 +382,7 @@ mod tests {
         identity: &Identity,
         kind: CarrierKind,
     ) -> Result<SecureLink<D>, SecureError> {
-        super::accept(duplex, identity, kind, &Welcome::all()).await
+        super::accept(duplex, identity, kind, &AcceptedPeers::all()).await
     }
 
     async fn linked() -> (SecureLink<MemoryLink>, SecureLink<MemoryLink>) {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use link::CarrierKind;
 use link::identity::Identity;
-use link::secure::{self, Wanted, Welcome};
+use link::secure::{self, AcceptedPeers, ExpectedPeer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::timeout;
 
@@ -111,7 +111,8 @@ async fn check(script: &[u8]) {
     let said: Vec<u8> = (0..SAID_BYTES).map(|at| (at * 7 % 251) as u8).collect();
     let saying = said.clone();
     let speaker = tokio::spawn(async move {
-        let Ok(mut link) = secure::dial(joined(down, up), &anna, CarrierKind::Memory, Wanted::Anybody).await
+        let Ok(mut link) =
+            secure::dial(joined(down, up), &anna, CarrierKind::Memory, ExpectedPeer::Anybody).await
         else {
             return;
         };
@@ -120,7 +121,8 @@ async fn check(script: &[u8]) {
         let _ = link.shutdown().await;
     });
     let listen = async {
-        let Ok(mut link) = secure::accept(bens, &ben, CarrierKind::Memory, &Welcome::all()).await else {
+        let Ok(mut link) = secure::accept(bens, &ben, CarrierKind::Memory, &AcceptedPeers::all()).await
+        else {
             return Vec::new();
         };
         let (mut heard, mut piece) = (Vec::new(), [0; 1000]);

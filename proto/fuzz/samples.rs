@@ -447,14 +447,14 @@ fn control_messages() -> Vec<(&'static str, Message)> {
         ),
         (
             "save-everything",
-            ask(request::Body::SaveEverything(control::SaveEverything {
+            ask(request::Body::SaveBackup(control::SaveBackup {
                 path: "/home/anna/qiyou.qiyou-backup".into(),
                 passphrase: "correct horse".into(),
             })),
         ),
         (
             "take-everything",
-            ask(request::Body::TakeEverything(control::TakeEverything {
+            ask(request::Body::RestoreBackup(control::RestoreBackup {
                 path: "/home/anna/qiyou.qiyou-backup".into(),
                 passphrase: "correct horse".into(),
             })),

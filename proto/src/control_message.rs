@@ -125,13 +125,13 @@ impl Bounded for Request {
                 // Only the bound of any text: the host refuses an invalid note with an error.
                 text(&set.note, "SetNote.note")
             }
-            Some(Body::SaveEverything(save)) => {
-                text(&save.path, "SaveEverything.path")?;
-                bound(save.passphrase.len() <= limits::PASSWORD_BYTES, "SaveEverything.passphrase")
+            Some(Body::SaveBackup(save)) => {
+                text(&save.path, "SaveBackup.path")?;
+                bound(save.passphrase.len() <= limits::PASSWORD_BYTES, "SaveBackup.passphrase")
             }
-            Some(Body::TakeEverything(take)) => {
-                text(&take.path, "TakeEverything.path")?;
-                bound(take.passphrase.len() <= limits::PASSWORD_BYTES, "TakeEverything.passphrase")
+            Some(Body::RestoreBackup(take)) => {
+                text(&take.path, "RestoreBackup.path")?;
+                bound(take.passphrase.len() <= limits::PASSWORD_BYTES, "RestoreBackup.passphrase")
             }
             Some(Body::Give(give)) => {
                 id(&give.room_id, "Give.room_id")?;
@@ -198,7 +198,7 @@ impl Bounded for Request {
                 id(&export.room_id, "Export.room_id")?;
                 id(&export.format, "Export.format")
             }
-            Some(Body::Judge(judge)) => id(&judge.room_id, "Judge.room_id"),
+            Some(Body::AnalyseMatch(judge)) => id(&judge.room_id, "AnalyseMatch.room_id"),
             Some(Body::Discard(discard)) => id(&discard.room_id, "Discard.room_id"),
             Some(Body::Hint(hint)) => id(&hint.room_id, "Hint.room_id"),
             Some(Body::Say(say)) => {

@@ -323,7 +323,7 @@ fn a_page_of_the_app_keeps_its_state_to_itself() {
     }
     assert!(pages >= 14, "the pages that are structs are found: {pages}");
     for (file, name, most) in
-        [("app/ui/src/app/known.rs", "Known", 27), ("app/ui/src/app.rs", "Controller", 11)]
+        [("app/ui/src/app/app_state.rs", "AppState", 27), ("app/ui/src/app.rs", "Controller", 11)]
     {
         let fields = fields(file, name);
         println!("{name}: {} {fields:?}", fields.len());

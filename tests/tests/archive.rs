@@ -295,7 +295,9 @@ async fn every_position_of_a_match_is_judged_and_it_can_be_ended() {
     let mut anna = house.device("Anna").await;
     let text = "(;GM[4]SZ[15];B[hh];W[aa];B[ih];W[ba];B[jh];W[ca];B[kh];W[oo];B[lh])";
     let id = import(&mut anna.client, "a.sgf", text).await.expect("gomoku");
-    anna.client.done(request::Body::Judge(control::Judge { room_id: id.clone(), on: true })).await;
+    anna.client
+        .done(request::Body::AnalyseMatch(control::AnalyseMatch { room_id: id.clone(), on: true }))
+        .await;
     let all = loop {
         if let Some(event::Body::Judgements(analysis)) = anna.client.next().await.body
             && analysis.ended
@@ -308,8 +310,10 @@ async fn every_position_of_a_match_is_judged_and_it_can_be_ended() {
     assert_eq!(permille[9], 1_000, "Black has won");
     assert!(permille[7] > 900, "four in a row with both ends open: {permille:?}");
     assert!(!all.positions[0].best.is_empty() && all.positions[9].best.is_empty());
-    anna.client.done(request::Body::Judge(control::Judge { room_id: id.clone(), on: true })).await;
-    anna.client.done(request::Body::Judge(control::Judge { room_id: id, on: false })).await;
+    anna.client
+        .done(request::Body::AnalyseMatch(control::AnalyseMatch { room_id: id.clone(), on: true }))
+        .await;
+    anna.client.done(request::Body::AnalyseMatch(control::AnalyseMatch { room_id: id, on: false })).await;
     let ended = loop {
         if let Some(event::Body::Judgements(analysis)) = anna.client.next().await.body
             && analysis.ended

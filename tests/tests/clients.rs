@@ -367,7 +367,7 @@ async fn the_endings_of_liuzhou_chess_are_worked_out_and_deleted_as_a_person_wan
     assert_eq!(anna.client.seen.endings.state(), State::EndingsNone);
     // A table that is there is told with its size.
     let setup = engine::liuzhou::LiuzhouSetup::default();
-    let name = engine::liuzhou::endings::Endings::file_name(&setup).expect("there is a table");
+    let name = engine::liuzhou::tablebase::Tablebase::file_name(&setup).expect("there is a table");
     let table = anna.directory().join(name);
     std::fs::write(&table, [0; 100]).expect("a file");
     anna.kill().await;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use link::frames::FrameReader;
 use link::identity::Identity;
-use link::secure::{self, SecureLink, Wanted};
+use link::secure::{self, ExpectedPeer, SecureLink};
 use link::{CarrierKind, Duplex, Transport};
 use proto::board::{self, Game, action};
 use proto::control::{self, NoticeKind, request};
@@ -96,7 +96,7 @@ impl Scene {
     }
 
     async fn link(&self) -> SecureLink<Box<dyn Duplex>> {
-        secure::dial(self.carrier().await, &self.stolen, CarrierKind::Memory, Wanted::Anybody)
+        secure::dial(self.carrier().await, &self.stolen, CarrierKind::Memory, ExpectedPeer::Anybody)
             .await
             .expect("a known key")
     }
@@ -401,8 +401,9 @@ async fn a_record_that_was_heard_before_ends_the_link() {
     let (near, ours) = tokio::io::duplex(64 << 10);
     let again = std::sync::Arc::new(tokio::sync::Notify::new());
     let relay = tokio::spawn(relay(near, scene.carrier().await, again.clone()));
-    let mut link =
-        secure::dial(ours, &scene.stolen, CarrierKind::Memory, Wanted::Anybody).await.expect("a known key");
+    let mut link = secure::dial(ours, &scene.stolen, CarrierKind::Memory, ExpectedPeer::Anybody)
+        .await
+        .expect("a known key");
     link.write_all(&frames([scene.hello().into()])).await.expect("written");
     link.flush().await.expect("written");
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -511,7 +512,7 @@ async fn memory_stays_bounded_whatever_a_crowd_of_them_sends() {
         assert_eq!(heard.bye, None, "records are read to the last, and none of them is an offence");
         let stranger = Identity::generate().expect("random");
         if let Ok(mut link) =
-            secure::dial(scene.carrier().await, &stranger, CarrierKind::Memory, Wanted::Anybody).await
+            secure::dial(scene.carrier().await, &stranger, CarrierKind::Memory, ExpectedPeer::Anybody).await
         {
             // It may be refused in the middle of it.
             let _ = link.write_all(&vec![0xFF; 64 << 10]).await;

@@ -100,13 +100,13 @@ async fn only_so_many_gifts_wait_and_a_muted_friends_are_not_shown() {
 }
 
 async fn save(device: &mut Device, path: &str, passphrase: &str) -> Result<reply::Body, control::Refusal> {
-    let asked = control::SaveEverything { path: path.into(), passphrase: passphrase.into() };
-    device.client.ask(request::Body::SaveEverything(asked)).await
+    let asked = control::SaveBackup { path: path.into(), passphrase: passphrase.into() };
+    device.client.ask(request::Body::SaveBackup(asked)).await
 }
 
 async fn take(device: &mut Device, path: &str, passphrase: &str) -> Result<reply::Body, control::Refusal> {
-    let asked = control::TakeEverything { path: path.into(), passphrase: passphrase.into() };
-    device.client.ask(request::Body::TakeEverything(asked)).await
+    let asked = control::RestoreBackup { path: path.into(), passphrase: passphrase.into() };
+    device.client.ask(request::Body::RestoreBackup(asked)).await
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn backups_that_are_asked_for_at_once_are_each_written_or_refused_as_too_m
     let paths: Vec<_> = (0..4).map(|number| folder.path().join(number.to_string())).collect();
     let asked = paths.iter().map(|path| {
         let (path, passphrase) = (path.display().to_string(), "correct horse".into());
-        request::Body::SaveEverything(control::SaveEverything { path, passphrase })
+        request::Body::SaveBackup(control::SaveBackup { path, passphrase })
     });
     let answers = anna.client.ask_at_once(asked.collect()).await;
     assert!(answers[0].is_ok(), "{answers:?}");
@@ -138,8 +138,8 @@ async fn a_host_that_has_ended_leaves_its_directory_alone_even_in_the_middle_of_
         let paths = ["kept", "refused"].map(|name| folder.path().join(format!("{name} {number}")));
         for path in &paths {
             let (path, passphrase) = (path.display().to_string(), "correct horse".into());
-            let asked = control::SaveEverything { path, passphrase };
-            anna.client.send(request::Body::SaveEverything(asked)).await;
+            let asked = control::SaveBackup { path, passphrase };
+            anna.client.send(request::Body::SaveBackup(asked)).await;
         }
         // An answer to either says that the first has begun.
         let _ = anna.client.answer().await;

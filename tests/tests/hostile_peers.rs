@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use link::identity::Identity;
-use link::secure::{self, SecureLink, Wanted};
+use link::secure::{self, ExpectedPeer, SecureLink};
 use link::{Card, CarrierKind, Duplex, Tag, Transport};
 use proto::control::{self, Carrier, NoticeKind, RefusalCode, request};
 use proto::frame::{FrameCodec, FrameLimit, Outgoing};
@@ -24,7 +24,7 @@ async fn connect(house: &House, victim: &str) -> Option<Box<dyn Duplex>> {
 async fn shake_hands(house: &House, victim: &str) -> SecureLink<Box<dyn Duplex>> {
     let identity = Identity::generate().expect("randomness");
     let carrier = connect(house, victim).await.expect("in reach");
-    secure::dial(carrier, &identity, CarrierKind::Memory, Wanted::Anybody)
+    secure::dial(carrier, &identity, CarrierKind::Memory, ExpectedPeer::Anybody)
         .await
         .expect("Anna wants to be met")
 }

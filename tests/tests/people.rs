@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use host::PlayerId;
 use link::identity::Identity;
-use link::secure::{self, SecureError, Wanted};
+use link::secure::{self, ExpectedPeer, SecureError};
 use link::{CarrierKind, CarrierState, Transport};
 use proto::board::Game;
 use proto::control::{self, PeerLink, RefusalCode, Unreached, Visibility, request};
@@ -279,11 +279,11 @@ async fn who_was_a_friend_cannot_tell_the_device_by_dialing_it() {
     let address = house.air.transport("Anna").address();
     let mut answers = Vec::new();
     for (dialer, wanted) in [
-        (&ben_key, Wanted::Key(anna_key)),
-        (&ben_key, Wanted::Anybody),
-        (&nobody, Wanted::Key(anna_key)),
-        (&nobody, Wanted::Key(nobody.public_key())),
-        (&nobody, Wanted::Anybody),
+        (&ben_key, ExpectedPeer::Key(anna_key)),
+        (&ben_key, ExpectedPeer::Anybody),
+        (&nobody, ExpectedPeer::Key(anna_key)),
+        (&nobody, ExpectedPeer::Key(nobody.public_key())),
+        (&nobody, ExpectedPeer::Anybody),
     ] {
         let duplex = house.air.transport("Ben").connect(&address).await.expect("in reach");
         let result = secure::dial(duplex, dialer, CarrierKind::Memory, wanted).await;

@@ -13,7 +13,7 @@ use engine::lights_out::{LightsOut, LightsOutSetup, Neighbours, Start};
 use engine::{Action, Choice, Game, GomokuSetup, Point, Setup, Side};
 use link::friend_code::FriendCode;
 use link::identity::{Identity, fingerprint};
-use link::secure::{self, SecureError, Wanted, Welcome};
+use link::secure::{self, AcceptedPeers, ExpectedPeer, SecureError};
 use link::{Address, CarrierKind, Epoch, Tag, letter};
 use prost::Message;
 use proto::frame::{Arrival, Frame, FrameCodec, FrameLimit, Outgoing};
@@ -249,13 +249,13 @@ impl Transcript {
         self.name.contains("_IK_")
     }
 
-    fn wanted(&self) -> Wanted {
-        if self.is_of_friends() { Wanted::Key(self.listener_public) } else { Wanted::Anybody }
+    fn wanted(&self) -> ExpectedPeer {
+        if self.is_of_friends() { ExpectedPeer::Key(self.listener_public) } else { ExpectedPeer::Anybody }
     }
 
-    fn welcome(&self) -> Welcome {
-        let friends = Welcome { friends: [self.dialer_public].into(), strangers: false };
-        if self.is_of_friends() { friends } else { Welcome::all() }
+    fn welcome(&self) -> AcceptedPeers {
+        let friends = AcceptedPeers { friends: [self.dialer_public].into(), strangers: false };
+        if self.is_of_friends() { friends } else { AcceptedPeers::all() }
     }
 
     /// An end that is none of ours, with the vectors' static keys; with the ephemeral ones too, if its bytes are to be theirs.
@@ -429,7 +429,7 @@ async fn our_dialer_says_what_it_speaks_where_no_version_is_common() {
         answer
     };
     let dialer = Identity::generate().expect("randomness");
-    let dials = secure::dial(here, &dialer, CarrierKind::Lan, Wanted::Anybody);
+    let dials = secure::dial(here, &dialer, CarrierKind::Lan, ExpectedPeer::Anybody);
     let (dialed, answer) = tokio::join!(dials, answer);
     assert!(matches!(dialed, Err(SecureError::Versions { .. })));
     assert_eq!(answer, bytes(&one["answer"]));

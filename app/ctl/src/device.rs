@@ -138,13 +138,13 @@ impl Conversation {
             }
             DeviceCommand::SaveEverything { file } => {
                 let (path, passphrase) = (whole_path(&file)?, passphrase()?);
-                let asked = control::SaveEverything { path, passphrase };
-                self.ask_done(request::Body::SaveEverything(asked)).await
+                let asked = control::SaveBackup { path, passphrase };
+                self.ask_done(request::Body::SaveBackup(asked)).await
             }
             DeviceCommand::TakeEverything { file } => {
                 let (path, passphrase) = (whole_path(&file)?, passphrase()?);
-                let asked = control::TakeEverything { path, passphrase };
-                let reply::Body::Taken(taken) = self.host.ask(request::Body::TakeEverything(asked)).await?
+                let asked = control::RestoreBackup { path, passphrase };
+                let reply::Body::Taken(taken) = self.host.ask(request::Body::RestoreBackup(asked)).await?
                 else {
                     return Err(unexpected());
                 };

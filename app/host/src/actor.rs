@@ -29,7 +29,6 @@ use crate::connection::{ClientId, ClientNews};
 use crate::contact::LinkTask;
 use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
 use crate::dialing::Dialing;
-use crate::endings::{Endings, EndingsNews};
 use crate::gifts::Gift;
 use crate::guests::Guests;
 use crate::host::{HostConfig, HostError};
@@ -43,13 +42,14 @@ use crate::quiet::QuietHours;
 use crate::reach::{Radio, RadioNews};
 use crate::registry::People;
 use crate::responder::{Responder, done};
-use crate::rest::Rest;
 use crate::rings::Rings;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
 use crate::store::{self, SavedBlocked, Store};
 use crate::strangers::Strangers;
-use crate::visibility::Openness;
+use crate::suspend::Suspend;
+use crate::tablebase::{TablebaseJob, TablebaseNews};
+use crate::visibility::Discoverability;
 use crate::work::Work;
 
 /// Delay before a bot or a peer is retried after a failed write. Short, so that play resumes soon after the user frees disk
@@ -80,7 +80,7 @@ pub(crate) enum Message {
     /// From the analysis with this ticket: the evaluation of the next position, or `None` at the end.
     Judged(u64, Option<control::Judgement>),
     /// From the thread that computes the endgame table with this ticket.
-    Endings(u64, EndingsNews),
+    Tablebase(u64, TablebaseNews),
     /// The user clicked the notification of this subject.
     Activated(desktop::Subject),
     /// The system is about to sleep, or has woken up.
@@ -125,13 +125,13 @@ pub(crate) struct Actor {
     pub(crate) work: Work,
     pub(crate) judging: Option<Judging>,
     pub(crate) last_judging: u64,
-    pub(crate) endings: Endings,
+    pub(crate) tablebase: TablebaseJob,
     pub(crate) wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
     pub(crate) local_minute: Arc<dyn Fn(SystemTime) -> u16 + Send + Sync>,
     pub(crate) quiet_hours: Option<QuietHours>,
     pub(crate) started: Instant,
     pub(crate) name: String,
-    pub(crate) openness: Openness,
+    pub(crate) discoverability: Discoverability,
     /// The game that the user would like to play with somebody nearby.
     pub(crate) wish: Option<GameKind>,
     pub(crate) blocked: BTreeMap<PlayerId, SavedBlocked>,
@@ -177,7 +177,7 @@ pub(crate) struct Actor {
     /// Aborted when the actor is dropped.
     pub(crate) sleep_watch: Option<AbortOnDrop>,
     /// Set while the system is about to sleep or asleep.
-    pub(crate) rest: Option<Rest>,
+    pub(crate) suspend: Option<Suspend>,
     stopping: Option<oneshot::Sender<()>>,
 }
 
@@ -236,13 +236,13 @@ impl Actor {
             work: Work::default(),
             judging: None,
             last_judging: 0,
-            endings: Endings::default(),
+            tablebase: TablebaseJob::default(),
             wall_clock: config.wall_clock,
             local_minute: config.local_minute,
             quiet_hours,
             started: Instant::now(),
             name,
-            openness: Openness::new(visibility, found_when_closed, Instant::now()),
+            discoverability: Discoverability::new(visibility, found_when_closed, Instant::now()),
             wish,
             blocked: BTreeMap::new(),
             advert_key,
@@ -281,7 +281,7 @@ impl Actor {
             desktop: None,
             app: config.app.clone(),
             sleep_watch: None,
-            rest: None,
+            suspend: None,
             stopping: None,
         };
         for saved in actor.journal.open_matches()? {
@@ -352,11 +352,11 @@ impl Actor {
             Message::Imported(responder, read) => self.imported(responder, read),
             Message::BackupEnded => self.work.ended(crate::work::Job::Backup),
             Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
-            Message::Endings(ticket, news) => self.endings_said(ticket, news),
+            Message::Tablebase(ticket, news) => self.on_tablebase_news(ticket, news),
             Message::Link(id, news) => self.link_said(id, news),
             Message::Radio(index, news) => self.radio_said(index, news),
             Message::Activated(subject) => self.activated(subject),
-            Message::Sleep(news) => self.sleep_said(news),
+            Message::Sleep(news) => self.on_sleep_news(news),
             #[cfg(feature = "guest")]
             Message::Guest(news) => self.guest_said(news),
             #[cfg(feature = "online")]
@@ -384,7 +384,7 @@ impl Actor {
         let letters = self.letters_deadline();
         #[cfg(not(feature = "online"))]
         let letters = None;
-        let others = [self.exposure_deadline(), self.rest_deadline(), self.guests_deadline(), letters];
+        let others = [self.exposure_deadline(), self.suspend_deadline(), self.guests_deadline(), letters];
         people.into_iter().chain(others).flatten().min()
     }
 
@@ -398,7 +398,7 @@ impl Actor {
         self.clocks_on_time();
         self.people_on_time();
         self.reach_on_time();
-        self.rest_on_time();
+        self.suspend_on_time();
         self.guests_on_time();
         #[cfg(feature = "online")]
         self.letters_on_time();
@@ -409,7 +409,7 @@ impl Actor {
         info!("the host says goodbye");
         self.bots.clear();
         self.judging = None;
-        self.endings.stop();
+        self.tablebase.stop();
         for id in self.rooms.keys().copied().collect::<Vec<_>>() {
             self.stop_clock(id);
         }
@@ -508,7 +508,7 @@ impl Actor {
             .extend(self.puzzles.keys().filter_map(|id| self.shown_puzzle_room(*id)).map(event::Body::Room));
         #[cfg(feature = "online")]
         events.extend(self.online_events());
-        events.push(event::Body::Endings(self.shown_endings()));
+        events.push(event::Body::Endings(self.shown_tablebase()));
         events.push(event::Body::Ready(control::Ready {}));
         // To every client that attaches, because none may have been attached when it happened.
         if let Some(aside) = &self.journal.set_aside {
@@ -524,9 +524,9 @@ impl Actor {
     pub(crate) fn me(&self) -> control::Me {
         control::Me {
             name: self.name.clone(),
-            visibility: self.openness.visibility().into(),
+            visibility: self.discoverability.visibility().into(),
             fingerprint: self.identity.fingerprint(),
-            found_when_closed: self.openness.found_when_closed(),
+            found_when_closed: self.discoverability.found_when_closed(),
             quiet_hours: self.quiet_hours.map(|hours| {
                 let (from_minute, until_minute) = hours.minutes();
                 control::QuietHours { from_minute, until_minute }

@@ -314,7 +314,7 @@ impl Actor {
     }
 
     /// Starts an analysis; it replaces one in progress.
-    pub(crate) fn judge(&mut self, asked: &control::Judge) -> Result<Answer, Refusal> {
+    pub(crate) fn analyse_match(&mut self, asked: &control::AnalyseMatch) -> Result<Answer, Refusal> {
         if !asked.on {
             self.end_judging(parse_match_name(&asked.room_id));
             return Ok(done());

@@ -48,23 +48,23 @@ const UNFINISHED: &str = "incoming.unfinished";
 /// old one.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-/// Cost of a guess: the second recommended option of RFC 9106, section 4; half a second on a handheld.
+/// Parameters of Argon2id: the second recommended option of RFC 9106, section 4; half a second on a handheld.
 #[derive(Clone, Copy)]
-pub(crate) struct Cost {
+pub(crate) struct KdfParams {
     memory_kib: u32,
     passes: u32,
 }
 
-impl Default for Cost {
+impl Default for KdfParams {
     fn default() -> Self {
         Self { memory_kib: 64 << 10, passes: 3 }
     }
 }
 
-impl Cost {
-    /// Whether the cost in a file's header is acceptable: at most four times our memory and eight times our work, some
+impl KdfParams {
+    /// Whether the KDF parameters in a file's header are acceptable: at most four times our memory and eight times our work, some
     /// seconds on a handheld. A damaged or hostile file must not exhaust memory or time.
-    fn is_bearable(self) -> bool {
+    fn is_acceptable(self) -> bool {
         let ours = Self::default();
         let work = u64::from(self.memory_kib) * u64::from(self.passes);
         self.memory_kib <= 4 * ours.memory_kib
@@ -106,7 +106,7 @@ fn said(code: RefusalCode, zh: &str, en: &str) -> Refusal {
 }
 
 impl Actor {
-    pub(crate) fn save_everything(&mut self, responder: Responder, asked: control::SaveEverything) {
+    pub(crate) fn save_backup(&mut self, responder: Responder, asked: control::SaveBackup) {
         match self.sealing(asked) {
             Ok(work) => self.apart(responder, work),
             Err(refusal) => responder.refuse(refusal),
@@ -116,7 +116,7 @@ impl Actor {
     /// Checks the request; reading, encrypting and writing are done by the returned closure.
     fn sealing(
         &mut self,
-        asked: control::SaveEverything,
+        asked: control::SaveBackup,
     ) -> Result<impl FnOnce() -> Result<Answer, Refusal> + Send + 'static, Refusal> {
         let passphrase = Zeroizing::new(asked.passphrase);
         if passphrase.chars().count() < LEAST_CHARS {
@@ -129,7 +129,7 @@ impl Actor {
         let (salt, nonce) = (self.chance.bytes(), self.chance.bytes());
         Ok(move || {
             let saves = saves.whole()?;
-            let sealed = seal(&passphrase, &pack(&identity, &saves), Cost::default(), salt, nonce);
+            let sealed = seal(&passphrase, &pack(&identity, &saves), KdfParams::default(), salt, nonce);
             // The app's default folder is created; any other missing folder is an error.
             if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
                 fs::create_dir(folder).map_err(|error| disk(&error))?;
@@ -147,7 +147,7 @@ impl Actor {
         })
     }
 
-    pub(crate) fn take_everything(&mut self, responder: Responder, asked: control::TakeEverything) {
+    pub(crate) fn restore_backup(&mut self, responder: Responder, asked: control::RestoreBackup) {
         let passphrase = Zeroizing::new(asked.passphrase);
         let directory = self.data_dir.clone();
         match absolute(&asked.path) {
@@ -208,12 +208,12 @@ fn unpack(packed: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(u32::from_be_bytes(*length) as usize)
 }
 
-fn seal(passphrase: &str, plain: &[u8], cost: Cost, salt: [u8; SALT], nonce: [u8; NONCE]) -> Vec<u8> {
-    let (key, check) = keys(passphrase, &salt, cost).expect("our own cost is one that there is");
+fn seal(passphrase: &str, plain: &[u8], params: KdfParams, salt: [u8; SALT], nonce: [u8; NONCE]) -> Vec<u8> {
+    let (key, check) = keys(passphrase, &salt, params).expect("Argon2 accepts our own parameters");
     let mut sealed = Vec::with_capacity(HEAD + plain.len() + 16);
     sealed.extend(FIRST_LINE);
-    sealed.extend(cost.memory_kib.to_be_bytes());
-    sealed.extend(cost.passes.to_be_bytes());
+    sealed.extend(params.memory_kib.to_be_bytes());
+    sealed.extend(params.passes.to_be_bytes());
     sealed.extend(salt);
     sealed.extend(check);
     sealed.extend(nonce);
@@ -237,12 +237,12 @@ fn unseal(passphrase: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Unreada
         taken
     };
     let number = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().expect("four bytes"));
-    let cost = Cost { memory_kib: number(take(4)), passes: number(take(4)) };
+    let params = KdfParams { memory_kib: number(take(4)), passes: number(take(4)) };
     let (salt, check, nonce) = (take(SALT), take(CHECK), take(NONCE));
-    if !cost.is_bearable() {
+    if !params.is_acceptable() {
         return Err(Unreadable::Damaged);
     }
-    let (key, wanted) = keys(passphrase, salt, cost).ok_or(Unreadable::Damaged)?;
+    let (key, wanted) = keys(passphrase, salt, params).ok_or(Unreadable::Damaged)?;
     if check != wanted {
         return Err(Unreadable::WrongPassphrase);
     }
@@ -252,10 +252,10 @@ fn unseal(passphrase: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Unreada
         .map_err(|_| Unreadable::Damaged)
 }
 
-/// The key and the check value for a passphrase; `None` if Argon2 rejects the cost.
-fn keys(passphrase: &str, salt: &[u8], cost: Cost) -> Option<(Zeroizing<[u8; 32]>, [u8; CHECK])> {
+/// The key and the check value for a passphrase; `None` if Argon2 rejects the parameters.
+fn keys(passphrase: &str, salt: &[u8], params: KdfParams) -> Option<(Zeroizing<[u8; 32]>, [u8; CHECK])> {
     let mut made = Zeroizing::new([0; 32 + CHECK]);
-    let params = Params::new(cost.memory_kib, cost.passes, 1, Some(made.len())).ok()?;
+    let params = Params::new(params.memory_kib, params.passes, 1, Some(made.len())).ok()?;
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
         .hash_password_into(passphrase.as_bytes(), salt, &mut *made)
         .ok()?;
@@ -351,7 +351,7 @@ pub(crate) fn take_incoming(directory: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    const QUICK: Cost = Cost { memory_kib: 64, passes: 1 };
+    const QUICK: KdfParams = KdfParams { memory_kib: 64, passes: 1 };
 
     fn sealed(plain: &[u8]) -> Vec<u8> {
         seal("correct horse", plain, QUICK, [3; SALT], [5; NONCE])
@@ -389,10 +389,10 @@ mod tests {
 
     #[test]
     fn a_file_cannot_ask_for_more_than_a_handheld_has() {
-        let cost = |mebibytes: u32, passes| Cost { memory_kib: mebibytes << 10, passes };
-        assert!(Cost::default().is_bearable() && cost(256, 6).is_bearable());
-        for much in [cost(1_024, 1), cost(257, 1), cost(256, 7), cost(64, 25), cost(1_024, 16)] {
-            assert!(!much.is_bearable());
+        let params = |mebibytes: u32, passes| KdfParams { memory_kib: mebibytes << 10, passes };
+        assert!(KdfParams::default().is_acceptable() && params(256, 6).is_acceptable());
+        for much in [params(1_024, 1), params(257, 1), params(256, 7), params(64, 25), params(1_024, 16)] {
+            assert!(!much.is_acceptable());
             let mut asking = sealed(b"all");
             let at = FIRST_LINE.len();
             asking[at..at + 4].copy_from_slice(&much.memory_kib.to_be_bytes());

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use engine::{AnyGame, Bot, GameKind, Level, Limits, Report};
 
-use crate::rhythm::Rhythm;
+use crate::answer_delay::AnswerDelay;
 
 /// Constructs a bot for a game, a level and a seed. Tests replace the engine's bots.
 pub type BotMaker = Arc<dyn Fn(GameKind, Level, u64) -> Box<dyn Bot> + Send + Sync>;
@@ -53,7 +53,7 @@ struct Job {
     ticket: u64,
     game: AnyGame,
     time: Duration,
-    rhythm: Rhythm,
+    delay: AnswerDelay,
     stop: Arc<AtomicBool>,
 }
 
@@ -73,13 +73,13 @@ impl BotThread {
     }
 
     /// Searches this position; an earlier search is stopped.
-    pub(crate) fn think(&mut self, game: AnyGame, revision: u32, time: Duration, rhythm: Rhythm) {
+    pub(crate) fn think(&mut self, game: AnyGame, revision: u32, time: Duration, delay: AnswerDelay) {
         self.stop();
         self.about = Some((game.ply(), revision));
         self.ticket += 1;
         self.stop = Arc::default();
         // Sending fails after the thread has ended; its report of that is in the inbox.
-        let _ = self.jobs.send(Job { ticket: self.ticket, game, time, rhythm, stop: self.stop.clone() });
+        let _ = self.jobs.send(Job { ticket: self.ticket, game, time, delay, stop: self.stop.clone() });
     }
 
     /// Stops the present search, if any. Its later messages have an old ticket.
@@ -120,7 +120,7 @@ fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &mpsc::Receiver<Job>, tell: 
                 let chosen = choose(&mut *bot, &job, tell);
                 let thought = began.elapsed();
                 if let Some(answer) = chosen.as_ref().and_then(|report| report.line.first()) {
-                    wait(&job, began + job.rhythm.least(&job.game, *answer));
+                    wait(&job, began + job.delay.minimum(&job.game, *answer));
                 }
                 tell(job.ticket, BotNews::Chosen(chosen, thought));
             }

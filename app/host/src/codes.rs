@@ -21,7 +21,7 @@ impl Actor {
             key: self.identity.public_key(),
             name: self.name.clone(),
             // An invisible device tells no tag that could be looked for.
-            tag: (self.openness.visibility() != Visibility::Nobody).then_some(tag),
+            tag: (self.discoverability.visibility() != Visibility::Nobody).then_some(tag),
             places,
         };
         let qr = code.qr();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use link::secure::Welcome;
+use link::secure::AcceptedPeers;
 use link::{Address, CarrierKind, Outdated};
 use proto::control::{self, ComparisonEnd, NoticeKind, Visibility};
 use proto::peer::{ByeReason, Envelope};
@@ -14,8 +14,8 @@ use tracing::{debug, warn};
 
 use crate::actor::{Actor, Message, notice};
 use crate::admission::{self, Caller, Rules, Standing, Verdict, Waiting, Why};
-use crate::dialing::{Attempt, Heard, Target};
-use crate::links::{Down, End, LinkEnds, LinkId, LinkNews, Order};
+use crate::dialing::{Attempt, DialingEvent, Target};
+use crate::links::{Down, HandshakeRole, LinkEnds, LinkId, LinkNews, Order};
 use crate::room::PlayerId;
 
 /// Maximum number of simultaneous handshakes of incoming links on one carrier.
@@ -79,8 +79,8 @@ impl Actor {
         }
         let id = self.next_link();
         let (identity, tell) = (Arc::clone(&self.identity), self.link_teller(id));
-        let end = End::Listener(self.welcome_on(kind));
-        let task = self.tasks.spawn(crate::links::run(duplex, end, kind, identity, tell));
+        let role = HandshakeRole::Listener(self.accepted_peers_on(kind));
+        let task = self.tasks.spawn(crate::links::run(duplex, role, kind, identity, tell));
         self.links.insert(id, LinkTask::new(task, Role::Listener, kind, None));
     }
 
@@ -121,8 +121,8 @@ impl Actor {
     }
 
     /// To whom this device reveals its key in the handshake. Whether the link is kept is decided after the handshake.
-    fn welcome_on(&self, kind: CarrierKind) -> Welcome {
-        Welcome {
+    fn accepted_peers_on(&self, kind: CarrierKind) -> AcceptedPeers {
+        AcceptedPeers {
             friends: self
                 .people
                 .values()
@@ -152,11 +152,11 @@ impl Actor {
             LinkNews::Greeting => {
                 let dialed = self.links.get(&id).and_then(|link| link.dialed.as_ref());
                 if let Some(attempt) = dialed.map(|dialed| dialed.attempt) {
-                    self.dialing_hears(Heard::Greeting(attempt));
+                    self.handle_dialing(DialingEvent::Greeting(attempt));
                 }
             }
             LinkNews::Up { key, handshake_hash, ends } => self.link_up(id, key, handshake_hash, ends),
-            LinkNews::Said(envelope, _permit) => {
+            LinkNews::Received(envelope, _permit) => {
                 let Some(key) = self.links.get(&id).and_then(|link| link.peer) else { return };
                 if self.people.get(&key).is_some_and(|peer| peer.uses(id)) {
                     if self.claims_anothers_match(key, &envelope) {
@@ -321,7 +321,7 @@ impl Actor {
         if let Down::Misbehaved(detail) = down {
             let (name, detail) = (self.name_of(key), detail.clone());
             warn!(peer = name, detail, "the peer broke the protocol: the link is closed");
-            self.dialing_hears(Heard::BrokeProtocol(key));
+            self.handle_dialing(DialingEvent::BrokeProtocol(key));
             self.notice(control::Notice { name, detail, ..notice(NoticeKind::NoticePeerMisbehaved) });
         }
         self.link_is_gone(key);

@@ -58,7 +58,7 @@ pub(crate) enum Target {
 
 /// Why a link is wanted; determines time limit and priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum Reason {
     /// The user asked for it.
     Person,
     /// The link of a match was lost: the other side is looking too.
@@ -75,7 +75,7 @@ pub(crate) struct Attempt(u64);
 
 /// This device's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Here {
+pub(crate) struct LocalState {
     /// Other devices can discover this one, on each of its radios.
     pub(crate) is_found: bool,
     /// Friends that this device dials itself while it is not discoverable: see [`is_sought`].
@@ -127,11 +127,11 @@ pub(crate) trait Standing {
 
 /// An input.
 #[derive(Clone, Debug)]
-pub(crate) enum Heard {
+pub(crate) enum DialingEvent {
     /// A link is wanted.
-    Wanted(Target, Why),
+    Wanted(Target, Reason),
     /// This device's state has changed.
-    Here(Here),
+    LocalState(LocalState),
     /// The device at this address has this key.
     IsAt(Address, PlayerId),
     /// The carrier of this attempt is connected, and the handshake begins.
@@ -185,7 +185,7 @@ pub(crate) struct Dialing {
 /// A wanted link.
 struct Goal {
     target: Target,
-    why: Why,
+    reason: Reason,
     until: Instant,
     /// Start of the search. Earlier sightings do not count: a radio that dials a peer which has just left its range blocks
     /// for ten seconds, in which it cannot see the peer return.
@@ -197,7 +197,7 @@ struct Goal {
     seen: Option<Instant>,
     /// End of the back-off delay.
     not_before: Option<Instant>,
-    /// When the target will be dialed, as computed at the last [`Heard::Time`]. `None`: the target has not been seen.
+    /// When the target will be dialed, as computed at the last [`DialingEvent::Time`]. `None`: the target has not been seen.
     ready: Option<Instant>,
     dialing: Option<Try>,
     /// The state that clients were last shown.
@@ -214,42 +214,48 @@ struct Try {
 }
 
 impl Dialing {
-    pub(crate) fn handle(&mut self, now: Instant, heard: Heard, who: &dyn Standing, out: &mut Vec<Effect>) {
+    pub(crate) fn handle(
+        &mut self,
+        now: Instant,
+        event: DialingEvent,
+        who: &dyn Standing,
+        out: &mut Vec<Effect>,
+    ) {
         self.penalties.retain(|_, until| *until > now);
-        match heard {
-            Heard::Wanted(target, why) => self.want(now, target, why, out),
-            Heard::Here(here) => self.is_here(now, &here, out),
-            Heard::IsAt(address, key) => self.is_at(&address, key, out),
-            Heard::Greeting(attempt) => {
+        match event {
+            DialingEvent::Wanted(target, reason) => self.want(now, target, reason, out),
+            DialingEvent::LocalState(here) => self.set_local_state(now, &here, out),
+            DialingEvent::IsAt(address, key) => self.identify_address(&address, key, out),
+            DialingEvent::Greeting(attempt) => {
                 if let Some(goal) = self.dialed_by(attempt) {
                     goal.greets();
                     goal.tell(ConnectState::ConnectGreeting, out);
                 }
             }
-            Heard::Ended { attempt, jitter } => {
+            DialingEvent::Ended { attempt, jitter } => {
                 if let Some(goal) = self.dialed_by(attempt) {
                     goal.back_off(now, jitter);
                     goal.tell(ConnectState::ConnectLooking, out);
                 }
             }
-            Heard::Reached(key) => self.reached(key, out),
-            Heard::Left(key) => {
+            DialingEvent::Reached(key) => self.reached(key, out),
+            DialingEvent::Left(key) => {
                 // After a goodbye the peer reconnects itself when it is back, unless the user asked for the link.
                 let target = Target::Friend(key);
-                if self.goal(&target).is_some_and(|goal| goal.why != Why::Person) {
+                if self.goal(&target).is_some_and(|goal| goal.reason != Reason::Person) {
                     self.give_up(&target, false, out);
                 }
             }
-            Heard::BrokeProtocol(key) => {
+            DialingEvent::BrokeProtocol(key) => {
                 self.penalties.insert(key, now + PENALTY);
             }
-            Heard::Unwanted(target) => self.give_up(&target, false, out),
-            Heard::AllUnwanted => {
+            DialingEvent::Unwanted(target) => self.give_up(&target, false, out),
+            DialingEvent::AllUnwanted => {
                 for target in self.targets(|_| true) {
                     self.give_up(&target, false, out);
                 }
             }
-            Heard::Time => {
+            DialingEvent::Time => {
                 for target in self.targets(|goal| goal.until <= now) {
                     self.give_up(&target, true, out);
                 }
@@ -262,7 +268,7 @@ impl Dialing {
         }
     }
 
-    /// When [`Heard::Time`] has something to do, if no other input comes first.
+    /// When [`DialingEvent::Time`] has something to do, if no other input comes first.
     pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
         // Goals that are already due wait for a sighting.
         let due = self.goals.iter().flat_map(|goal| {
@@ -291,16 +297,16 @@ impl Dialing {
         self.goals.iter().filter(|goal| which(goal)).map(|goal| goal.target.clone()).collect()
     }
 
-    fn want(&mut self, now: Instant, target: Target, why: Why, out: &mut Vec<Effect>) {
-        let until = now + if why == Why::Person { PERSON_WAITS } else { RESUME_WINDOW };
+    fn want(&mut self, now: Instant, target: Target, reason: Reason, out: &mut Vec<Effect>) {
+        let until = now + if reason == Reason::Person { PERSON_WAITS } else { RESUME_WINDOW };
         // From now on both sides are looking; earlier attempts were one-sided.
-        if let Some(goal) = self.goal(&target).filter(|goal| goal.why == Why::Unfound) {
-            goal.why = why;
+        if let Some(goal) = self.goal(&target).filter(|goal| goal.reason == Reason::Unfound) {
+            goal.reason = reason;
         }
         if self.goal(&target).is_none() {
             self.goals.push(Goal {
                 target: target.clone(),
-                why,
+                reason,
                 until,
                 since: now,
                 attempts: 0,
@@ -314,8 +320,8 @@ impl Dialing {
         }
         let Some(goal) = self.goal(&target) else { return };
         goal.until = goal.until.max(until);
-        if why == Why::Person {
-            goal.why = why;
+        if reason == Reason::Person {
+            goal.reason = reason;
             (goal.not_before, goal.hung) = (None, false);
             if let Target::Friend(key) = target {
                 self.penalties.remove(&key);
@@ -331,36 +337,36 @@ impl Dialing {
         self.silent_since.is_some_and(|since| since + SILENT_FOR <= now)
     }
 
-    fn is_here(&mut self, now: Instant, here: &Here, out: &mut Vec<Effect>) {
+    fn set_local_state(&mut self, now: Instant, here: &LocalState, out: &mut Vec<Effect>) {
         self.silent_since = if here.is_found { None } else { self.silent_since.or(Some(now)) };
         let sought = if self.is_unfound(now) { here.sought.clone() } else { BTreeSet::new() };
         let is_over = |goal: &mut Goal| {
-            goal.why == Why::Unfound && !goal.friend().is_some_and(|key| sought.contains(&key))
+            goal.reason == Reason::Unfound && !goal.friend().is_some_and(|key| sought.contains(&key))
         };
         for goal in self.goals.extract_if(.., is_over) {
             out.extend(goal.hang_up());
         }
         for key in sought {
             match self.goal(&Target::Friend(key)) {
-                Some(goal) if goal.why == Why::Unfound => goal.until = now + RESUME_WINDOW,
+                Some(goal) if goal.reason == Reason::Unfound => goal.until = now + RESUME_WINDOW,
                 Some(_) => {}
-                None => self.want(now, Target::Friend(key), Why::Unfound, out),
+                None => self.want(now, Target::Friend(key), Reason::Unfound, out),
             }
         }
     }
 
-    fn is_at(&mut self, address: &Address, key: PlayerId, out: &mut Vec<Effect>) {
+    fn identify_address(&mut self, address: &Address, key: PlayerId, out: &mut Vec<Effect>) {
         let at = Target::Address(address.clone());
         let friend = Target::Friend(key);
         let Some(index) = self.goals.iter().position(|goal| goal.target == at) else { return };
-        let asked = self.goals[index].why == Why::Person;
+        let asked = self.goals[index].reason == Reason::Person;
         let until = self.goals[index].until;
         match self.goal(&friend) {
             None => self.goals[index].target = friend,
             // Already wanted because of a match, and now by the user too.
             Some(goal) => {
                 if asked {
-                    (goal.why, goal.until) = (Why::Person, goal.until.max(until));
+                    (goal.reason, goal.until) = (Reason::Person, goal.until.max(until));
                 }
                 let goal = self.goals.remove(index);
                 out.extend(goal.hang_up());
@@ -386,7 +392,7 @@ impl Dialing {
         let Some(index) = self.goals.iter().position(|goal| goal.target == *target) else { return };
         let goal = self.goals.remove(index);
         out.extend(goal.hang_up());
-        let asked = goal.why == Why::Person;
+        let asked = goal.reason == Reason::Person;
         if asked {
             out.push(Effect::Tell(target.clone(), ConnectState::ConnectFailed));
         }
@@ -403,13 +409,13 @@ impl Dialing {
         let mut order: Vec<usize> = (0..self.goals.len()).collect();
         order.sort_by_key(|index| {
             let goal = &self.goals[*index];
-            (goal.why == Why::Unfound).then_some(goal.attempts)
+            (goal.reason == Reason::Unfound).then_some(goal.attempts)
         });
         for index in order {
             let goal = &mut self.goals[index];
             let is_out =
                 |key: PlayerId| who.is_linked(key) || who.is_barred(key) || self.penalties.contains_key(&key);
-            let waits_its_turn = goal.why == Why::Unfound && !taken.is_empty();
+            let waits_its_turn = goal.reason == Reason::Unfound && !taken.is_empty();
             if goal.dialing.is_some() || waits_its_turn || goal.friend().is_some_and(is_out) {
                 continue;
             }
@@ -447,7 +453,7 @@ impl Goal {
 
     /// The address to dial: on the best carrier that sees the target; after a failed attempt, on the next one.
     fn way(&self, who: &dyn Standing) -> Option<Address> {
-        let heard_since = self.friend().and((self.why != Why::Person).then_some(self.since));
+        let heard_since = self.friend().and((self.reason != Reason::Person).then_some(self.since));
         let mut ways = who.ways(&self.target, heard_since);
         let turn = self.attempts as usize % ways.len().max(1);
         (!ways.is_empty()).then(|| ways.swap_remove(turn))
@@ -469,10 +475,10 @@ impl Goal {
     fn gives_way(&self, who: &dyn Standing) -> Duration {
         let is_others = self.friend().is_some_and(|key| who.has_lower_key(key));
         // A peer that the user asked for may not be looking; if it is, both sides dial.
-        let looks_too = match self.why {
-            Why::Lost | Why::Started => true,
-            Why::Person => self.hung,
-            Why::Unfound => false,
+        let looks_too = match self.reason {
+            Reason::Lost | Reason::Started => true,
+            Reason::Person => self.hung,
+            Reason::Unfound => false,
         };
         if is_others && looks_too { FALLBACK } else { Duration::ZERO }
     }
@@ -483,13 +489,13 @@ impl Goal {
         (self.seen, self.ready) = (None, None);
         self.since = now;
         let doubled = FIRST_BACKOFF * 2u32.pow(self.attempts.min(8));
-        let longest = if self.why == Why::Unfound { LONGEST_UNFOUND } else { LONGEST_BACKOFF };
+        let longest = if self.reason == Reason::Unfound { LONGEST_UNFOUND } else { LONGEST_BACKOFF };
         self.not_before = Some(now + doubled.min(longest).mul_f64(0.75 + jitter / 2.0));
     }
 
     fn tell(&mut self, state: ConnectState, out: &mut Vec<Effect>) {
         // The reconnection of an interrupted match is shown in its room instead.
-        if self.told != state && (self.why == Why::Person || state == ConnectState::ConnectUp) {
+        if self.told != state && (self.reason == Reason::Person || state == ConnectState::ConnectUp) {
             self.told = state;
             out.push(Effect::Tell(self.target.clone(), state));
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use link::frames::{FrameReader, FrameWriter, FramesError};
 use link::identity::Identity;
-use link::secure::{self, SecureError, SecureLink, Wanted, Welcome};
+use link::secure::{self, AcceptedPeers, ExpectedPeer, SecureError, SecureLink};
 use link::{CarrierKind, Duplex, Outdated};
 use proto::EnvelopeError;
 use proto::frame::{Arrival, FrameError, FrameLimit};
@@ -49,7 +49,7 @@ pub(crate) enum LinkNews {
     /// The handshake has succeeded with this player.
     Up { key: PlayerId, handshake_hash: [u8; 32], ends: LinkEnds },
     /// An envelope from the peer; nothing more is read until the permit is dropped.
-    Said(Envelope, OwnedSemaphorePermit),
+    Received(Envelope, OwnedSemaphorePermit),
     /// A long message from the peer is arriving.
     Underway,
     /// The link has ended, or could not be established.
@@ -115,15 +115,15 @@ impl Traffic {
 }
 
 /// The role in the handshake, and the peer if it is known.
-pub(crate) enum End {
-    Dialer(Wanted),
-    Listener(Welcome),
+pub(crate) enum HandshakeRole {
+    Dialer(ExpectedPeer),
+    Listener(AcceptedPeers),
 }
 
 /// Runs a link from the handshake to its end.
 pub(crate) async fn run(
     duplex: Box<dyn Duplex>,
-    end: End,
+    role: HandshakeRole,
     kind: CarrierKind,
     identity: Arc<Identity>,
     tell: impl Fn(LinkNews) + Send + Sync,
@@ -131,11 +131,11 @@ pub(crate) async fn run(
     tell(LinkNews::Greeting);
     let traffic = Arc::new(Traffic::default());
     let counted = Counted { inner: duplex, traffic: traffic.clone() };
-    let shaken = match end {
-        End::Dialer(wanted) => secure::dial(counted, &identity, kind, wanted).await,
-        End::Listener(welcome) => secure::accept(counted, &identity, kind, &welcome).await,
+    let handshake = match role {
+        HandshakeRole::Dialer(expected) => secure::dial(counted, &identity, kind, expected).await,
+        HandshakeRole::Listener(accepted) => secure::accept(counted, &identity, kind, &accepted).await,
     };
-    let link = match shaken {
+    let link = match handshake {
         Ok(link) => link,
         Err(error) => return tell(LinkNews::Down(insecure(&error))),
     };
@@ -189,7 +189,7 @@ async fn read(
         };
         traffic.messages_received.fetch_add(1, Ordering::Relaxed);
         match Envelope::decode(frame.msgid, &frame.payload) {
-            Ok(envelope) => tell(LinkNews::Said(envelope, permit)),
+            Ok(envelope) => tell(LinkNews::Received(envelope, permit)),
             Err(EnvelopeError::UnknownMessage(msgid)) => {
                 if refused.len() < UNSUPPORTED
                     && refused.insert(msgid)
@@ -320,7 +320,7 @@ mod tests {
                         std::mem::forget(ends.orders);
                         "up"
                     }
-                    LinkNews::Said(..) => "said",
+                    LinkNews::Received(..) => "said",
                     LinkNews::Underway => "underway",
                     LinkNews::Down(Down::Lost(_)) => "down",
                     LinkNews::Down(Down::Outdated(_)) => "outdated",
@@ -330,14 +330,15 @@ mod tests {
         };
         let run = tokio::spawn(run(
             Box::new(there),
-            End::Listener(Welcome::all()),
+            HandshakeRole::Listener(AcceptedPeers::all()),
             CarrierKind::Memory,
             identity(),
             tell,
         ));
         let sending = async {
-            let link =
-                secure::dial(far, &identity(), CarrierKind::Memory, Wanted::Anybody).await.expect("greeted");
+            let link = secure::dial(far, &identity(), CarrierKind::Memory, ExpectedPeer::Anybody)
+                .await
+                .expect("greeted");
             let mut frames = FrameWriter::new(link, FrameLimit::Peer);
             let match_id = vec![1; proto::limits::ID_BYTES].into();
             let long = peer::Record { match_id, actions: vec![1; 2_000].into(), ..peer::Record::default() };

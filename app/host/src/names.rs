@@ -23,7 +23,7 @@ pub(crate) struct Names {
 
 struct Name {
     said: String,
-    looks: Looks,
+    skeleton: Skeleton,
     is_friend: bool,
     /// Another player's name looks like this one.
     is_shared: bool,
@@ -32,15 +32,15 @@ struct Name {
 impl Names {
     /// Sets a player's name.
     pub(crate) fn put(&mut self, key: PlayerId, name: &str, is_friend: bool) {
-        let looks = Looks::of(name);
-        self.all.insert(key, Name { said: name.to_owned(), looks, is_friend, is_shared: false });
-        self.look_again();
+        let skeleton = Skeleton::of(name);
+        self.all.insert(key, Name { said: name.to_owned(), skeleton, is_friend, is_shared: false });
+        self.update_shared();
     }
 
     /// Removes a player.
     pub(crate) fn forget(&mut self, key: PlayerId) {
         self.all.remove(&key);
-        self.look_again();
+        self.update_shared();
     }
 
     /// A player's name as it is displayed: with the beginning of the key if another name looks alike. Empty for an unknown
@@ -59,15 +59,19 @@ impl Names {
     /// Whether a friend other than this player has a name that looks like this player's.
     pub(crate) fn is_a_friends(&self, key: PlayerId) -> bool {
         let Some(one) = self.all.get(&key) else { return false };
-        self.all.iter().any(|(other, known)| *other != key && known.is_friend && known.looks.like(&one.looks))
+        self.all.iter().any(|(other, known)| {
+            *other != key && known.is_friend && known.skeleton.is_confusable_with(&one.skeleton)
+        })
     }
 
-    fn look_again(&mut self) {
+    fn update_shared(&mut self) {
         let shared: Vec<bool> = self
             .all
             .iter()
             .map(|(key, one)| {
-                self.all.iter().any(|(other, known)| other != key && known.looks.like(&one.looks))
+                self.all
+                    .iter()
+                    .any(|(other, known)| other != key && known.skeleton.is_confusable_with(&one.skeleton))
             })
             .collect();
         for (one, shared) in self.all.values_mut().zip(shared) {
@@ -79,9 +83,9 @@ impl Names {
 /// The appearance of a name: the skeleton of its lower case, and the lower case of its skeleton. Both are needed: `I` and
 /// `l` are confusable, `i` and `l` are not, but `Ian` and `IAN` must be equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Looks([String; 2]);
+struct Skeleton([String; 2]);
 
-impl Looks {
+impl Skeleton {
     fn of(name: &str) -> Self {
         let plain = |text: &str| -> String {
             let seen = skeleton(text).filter(|c| !is_combining_mark(*c) && !c.is_whitespace());
@@ -91,7 +95,7 @@ impl Looks {
     }
 
     /// Names without visible characters are not alike.
-    fn like(&self, other: &Self) -> bool {
+    fn is_confusable_with(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).any(|(one, other)| !one.is_empty() && one == other)
     }
 }
@@ -118,11 +122,11 @@ mod tests {
             ("Paypal", "Paypa1"),
             ("小明", "小明\u{FE0F}"),
         ] {
-            assert!(Looks::of(one).like(&Looks::of(other)), "{one} and {other:?}");
+            assert!(Skeleton::of(one).is_confusable_with(&Skeleton::of(other)), "{one} and {other:?}");
         }
         for (one, other) in [("Ben", "Benn"), ("Anna", "Hanna"), ("小明", "小朋"), ("", ""), ("\u{200B}", "")]
         {
-            assert!(!Looks::of(one).like(&Looks::of(other)), "{one:?} and {other:?}");
+            assert!(!Skeleton::of(one).is_confusable_with(&Skeleton::of(other)), "{one:?} and {other:?}");
         }
     }
 

@@ -115,7 +115,7 @@ pub(crate) struct Neighbourhood {
 
 /// Changes of the list caused by a sighting.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Heard {
+pub(crate) struct NearbyChange {
     /// Id of a device to be shown again.
     pub(crate) shown: Option<String>,
     /// Ids to be removed: they turned out to be the device that is shown.
@@ -203,7 +203,7 @@ impl Neighbourhood {
         sighting: Sighting,
         friend: Option<(PlayerId, &str)>,
         now: Instant,
-    ) -> Heard {
+    ) -> NearbyChange {
         let Sighting { address, tag, name, rssi_dbm, busy, wish, open_to_all: _ } = sighting;
         let alike = |near: &Nearby| near.tag == tag && !near.is_elsewhere(&address);
         let here = self.all.iter().filter(|(_, near)| near.is_at(&address));
@@ -221,7 +221,7 @@ impl Neighbourhood {
             same.retain(|other| !self.all.get(other).is_some_and(apart));
         }
         let merged: Vec<Nearby> = same.iter().filter_map(|other| self.all.remove(other)).collect();
-        let mut heard = Heard { shown: None, gone: same };
+        let mut heard = NearbyChange { shown: None, gone: same };
         let name = friend.map_or_else(
             || proto::limits::fit_name(name.as_deref().unwrap_or_default()),
             |(_, name)| name.to_owned(),
@@ -296,8 +296,8 @@ mod tests {
 
     const BEN: PlayerId = PlayerId([7; 32]);
 
-    fn shown(id: &str) -> Heard {
-        Heard { shown: Some(id.into()), gone: Vec::new() }
+    fn shown(id: &str) -> NearbyChange {
+        NearbyChange { shown: Some(id.into()), gone: Vec::new() }
     }
 
     #[tokio::test(start_paused = true)]
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(places, ["Lan:l", "Bluetooth:b"]);
         assert_eq!((near.name.as_str(), near.rssi_dbm(), near.wish), ("Ben", -60, 3));
         // Nothing is new: reported only after a while.
-        assert_eq!(all.hear(sighting(CarrierKind::Lan, "l", 1), None, now), Heard::default());
+        assert_eq!(all.hear(sighting(CarrierKind::Lan, "l", 1), None, now), NearbyChange::default());
         let later = now + NEARBY_TOLD;
         assert_eq!(all.hear(sighting(CarrierKind::Lan, "l", 1), None, later), shown("Bluetooth:b"));
     }
@@ -334,7 +334,7 @@ mod tests {
         let address = |text: &str| Address { kind: CarrierKind::Bluetooth, text: text.into() };
         assert_eq!(all.hear(sighting(CarrierKind::Bluetooth, "b", 1), None, now), shown("Bluetooth:b"));
         assert_eq!(all.hear(sighting(CarrierKind::Bluetooth, "c", 1), None, now), shown("Bluetooth:c"));
-        assert_eq!(all.hear(sighting(CarrierKind::Bluetooth, "b", 1), None, now), Heard::default());
+        assert_eq!(all.hear(sighting(CarrierKind::Bluetooth, "b", 1), None, now), NearbyChange::default());
         for (id, text) in [("Bluetooth:b", "b"), ("Bluetooth:c", "c")] {
             let places: Vec<_> = all.get(id).expect("is near").places(None).cloned().collect();
             assert_eq!(places, [address(text)], "whoever wants {id} dials it and nobody else");
@@ -351,7 +351,7 @@ mod tests {
         let (mut all, now) = (Neighbourhood::default(), Instant::now());
         all.hear(sighting(CarrierKind::Bluetooth, "b", 1), None, now);
         let heard = all.hear(sighting(CarrierKind::Lan, "l", 1), Some((BEN, "Benjamin")), now);
-        assert_eq!(heard, Heard { shown: Some(BEN.to_string()), gone: vec!["Bluetooth:b".into()] });
+        assert_eq!(heard, NearbyChange { shown: Some(BEN.to_string()), gone: vec!["Bluetooth:b".into()] });
         let near = all.get(&BEN.to_string()).expect("is near");
         assert_eq!((near.name.as_str(), near.player, near.carriers().count()), ("Benjamin", Some(BEN), 2));
     }

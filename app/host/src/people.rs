@@ -16,7 +16,7 @@ use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::contact::PeerLink;
-use crate::dialing::{Heard, Target};
+use crate::dialing::{DialingEvent, Target};
 use crate::journal::{Met, OfPeer};
 use crate::links::{LinkId, Order, Traffic};
 use crate::room::{PlayerId, Room, Seat};
@@ -62,16 +62,16 @@ struct Comparison {
 }
 
 /// Why a session did not execute a command.
-pub(crate) enum Undone {
+pub(crate) enum DriveError {
     Refused(session::Refused),
     Disk(StoreError),
 }
 
-impl From<Undone> for Refusal {
-    fn from(undone: Undone) -> Self {
-        match undone {
-            Undone::Refused(refused) => refused.into(),
-            Undone::Disk(error) => error.into(),
+impl From<DriveError> for Refusal {
+    fn from(error: DriveError) -> Self {
+        match error {
+            DriveError::Refused(refused) => refused.into(),
+            DriveError::Disk(error) => error.into(),
         }
     }
 }
@@ -251,11 +251,13 @@ impl Actor {
     // Running sessions.
 
     /// Passes an input to a session, and processes all its outputs.
-    pub(crate) fn drive(&mut self, key: PlayerId, input: Input) -> Result<(), Undone> {
+    pub(crate) fn drive(&mut self, key: PlayerId, input: Input) -> Result<(), DriveError> {
         let now = self.session_now();
         let Some(peer) = self.people.get_mut(&key) else { return Ok(()) };
         if peer.rebuild.is_some() {
-            return Err(Undone::Disk(StoreError::Other("the journal could not be written lately".into())));
+            return Err(DriveError::Disk(StoreError::Other(
+                "the journal could not be written lately".into(),
+            )));
         }
         let handled = peer.session.handle(now, input);
         let drained = self.drain(key);
@@ -263,13 +265,13 @@ impl Actor {
             Err(session::Error::Violation(violation)) => {
                 let name = self.name_of(key);
                 warn!(peer = name, %violation, "the peer broke the protocol: the link is closed");
-                self.dialing_hears(Heard::BrokeProtocol(key));
+                self.handle_dialing(DialingEvent::BrokeProtocol(key));
                 let detail = violation.to_string();
                 self.notice(control::Notice { name, detail, ..notice(NoticeKind::NoticePeerMisbehaved) });
                 Ok(())
             }
-            Err(session::Error::Refused(refused)) => Err(Undone::Refused(refused)),
-            Ok(()) => drained.map_err(Undone::Disk),
+            Err(session::Error::Refused(refused)) => Err(DriveError::Refused(refused)),
+            Ok(()) => drained.map_err(DriveError::Disk),
         }
     }
 
@@ -552,7 +554,7 @@ impl Actor {
                     if let Some(peer) = self.people.get_mut(&key) {
                         peer.left = true;
                     }
-                    self.dialing_hears(Heard::Left(key));
+                    self.handle_dialing(DialingEvent::Left(key));
                     let name = self.name_of(key);
                     self.notice(control::Notice { name, ..notice(NoticeKind::NoticePeerLeft) });
                 } else if reason == ByeReason::ByeBlocked {

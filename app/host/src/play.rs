@@ -10,9 +10,9 @@ use tokio::time::Instant;
 use tracing::{debug, error, warn};
 
 use crate::actor::{Actor, Message};
+use crate::answer_delay::AnswerDelay;
 use crate::bots::{self, BotNews, BotThread};
 use crate::journal::OfRoom;
-use crate::rhythm::Rhythm;
 use crate::room::Room;
 use crate::show::{self, Refusal};
 
@@ -129,7 +129,7 @@ impl Actor {
             let key = (id, side.index());
             let level = self.rooms[&id].bot(side);
             let (Some(level), true) = (level, turn == Some(side) && !self.stalled.contains_key(&id)) else {
-                self.rest(key, side, level.is_none() || over);
+                self.idle_bot(key, side, level.is_none() || over);
                 continue;
             };
             let room = &self.rooms[&id];
@@ -166,21 +166,21 @@ impl Actor {
             let usual = bots::time_for(level).min(self.bot_time);
             // The level's usual time, limited to a part of the remaining time.
             let time = left.map_or(usual, |left| usual.min(left / DECISIONS));
-            let rhythm = Rhythm {
+            let delay = AnswerDelay {
                 wanted: self.clients.anyone_unhurried(),
                 race: self.rooms[&id].record().setup.is_race(),
                 left,
             };
             let bot = self.bots.get_mut(&key).expect("it was made above");
             if bot.about != Some(about) {
-                bot.think(game, about.1, time, rhythm);
+                bot.think(game, about.1, time, delay);
                 self.tell_thinking(id, side, true, None);
             }
         }
     }
 
     /// Stops the bot of this seat; `leaves`: for good.
-    fn rest(&mut self, key: (MatchId, usize), side: Side, leaves: bool) {
+    fn idle_bot(&mut self, key: (MatchId, usize), side: Side, leaves: bool) {
         let thinking = self.bots.get_mut(&key).is_some_and(|bot| {
             let thinking = bot.about.is_some();
             bot.stop();
@@ -196,7 +196,7 @@ impl Actor {
 
     pub(crate) fn drop_bots(&mut self, id: MatchId) {
         for side in Side::BOTH {
-            self.rest((id, side.index()), side, true);
+            self.idle_bot((id, side.index()), side, true);
             self.panics.remove(&(id, side.index()));
         }
         self.stalled.remove(&id);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use link::secure::Wanted;
+use link::secure::ExpectedPeer;
 use link::{
     Address, Card, CarrierKind, CarrierState, Duplex, Epoch, LinkError, Sighting, Tag, Transport, WatchEvent,
 };
@@ -20,7 +20,7 @@ use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, Message, notice};
 use crate::contact::{Dialed, LinkTask};
-use crate::dialing::{self, About, Acquaintance, Attempt, Effect, Heard, Here, Target};
+use crate::dialing::{self, About, Acquaintance, Attempt, DialingEvent, Effect, LocalState, Target};
 use crate::links::{self, Down, LinkNews};
 use crate::people::Peer;
 use crate::responder::{Answer, done};
@@ -140,7 +140,7 @@ impl Actor {
     /// Looks for the peers of all unfinished matches, which may not know that this device is back.
     pub(crate) fn look_for_everyone(&mut self) {
         for key in self.people.keys().copied().collect::<Vec<_>>() {
-            self.want_match(key, dialing::Why::Started);
+            self.want_match(key, dialing::Reason::Started);
         }
     }
 
@@ -148,10 +148,10 @@ impl Actor {
     pub(crate) fn steer_radios(&mut self) {
         self.say_what_is_done_here();
         let epoch = self.epoch();
-        let scan = !self.is_resting() && (self.clients.anyone_scans() || self.dialing.is_looking());
+        let scan = !self.is_suspending() && (self.clients.anyone_scans() || self.dialing.is_looking());
         let busy = self.people.values().any(|peer| peer.link.is_some() && peer.friend.is_some());
         let Exposure { to, seldom } = self.exposure();
-        let card = (to != Visibility::Nobody && !self.is_resting()).then(|| Card {
+        let card = (to != Visibility::Nobody && !self.is_suspending()).then(|| Card {
             tag: Tag::of(&self.advert_key, epoch),
             open_to_all: to == Visibility::Everyone,
             busy,
@@ -178,7 +178,7 @@ impl Actor {
         let hides = self.exposure().to == Visibility::Nobody;
         let is_found = !hides && !self.radios.iter().any(Radio::is_unheard);
         let mut sought = BTreeSet::new();
-        if !is_found && !hides && !self.is_resting() {
+        if !is_found && !hides && !self.is_suspending() {
             let now = Instant::now();
             let person = self.about();
             let friends = self.people.values().filter(|peer| peer.friend.is_some() && peer.rebuild.is_none());
@@ -188,7 +188,7 @@ impl Actor {
                     .filter_map(|(key, friend)| dialing::is_sought(friend, person).then_some(key)),
             );
         }
-        self.dialing_hears(Heard::Here(Here { is_found, sought }));
+        self.handle_dialing(DialingEvent::LocalState(LocalState { is_found, sought }));
     }
 
     /// Which kinds of carriers work.
@@ -342,16 +342,16 @@ impl Actor {
         for shown in fewer.iter().filter_map(|id| self.shown_nearby(id)).collect::<Vec<_>>() {
             self.tell_nearby(shown);
         }
-        self.dialing_hears(Heard::Time);
+        self.handle_dialing(DialingEvent::Time);
     }
 
     // Driving the dialing machine.
 
-    pub(crate) fn dialing_hears(&mut self, heard: Heard) {
+    pub(crate) fn handle_dialing(&mut self, event: DialingEvent) {
         let mut effects = Vec::new();
         // Taken out, because dialing reads the rest of the host; nothing there calls back into it.
         let mut dialing = std::mem::take(&mut self.dialing);
-        dialing.handle(Instant::now().into_std(), heard, self, &mut effects);
+        dialing.handle(Instant::now().into_std(), event, self, &mut effects);
         self.dialing = dialing;
         for effect in effects {
             self.perform(effect);
@@ -391,14 +391,16 @@ impl Actor {
         let (tell, identity) = (self.link_teller(id), self.identity.clone());
         debug!(%address, "dialing");
         let wanted = match target {
-            Target::Friend(key) => Wanted::Key(key.0),
+            Target::Friend(key) => ExpectedPeer::Key(key.0),
             // The user has chosen an unknown device.
-            Target::Address(_) => Wanted::Anybody,
+            Target::Address(_) => ExpectedPeer::Anybody,
         };
         let dialed = Dialed { attempt, address: address.clone(), target };
         let task = self.tasks.spawn(async move {
             match transport.connect(&address).await {
-                Ok(duplex) => links::run(duplex, links::End::Dialer(wanted), kind, identity, tell).await,
+                Ok(duplex) => {
+                    links::run(duplex, links::HandshakeRole::Dialer(wanted), kind, identity, tell).await;
+                }
                 Err(LinkError::Outdated(outdated)) => tell(LinkNews::Down(Down::Outdated(outdated))),
                 Err(error) => tell(LinkNews::Down(Down::Lost(error.to_string()))),
             }
@@ -409,27 +411,27 @@ impl Actor {
     /// Handles the end of a dialed link, whether it came up or not.
     pub(crate) fn dial_ended(&mut self, attempt: Attempt) {
         let jitter = self.chance.fraction();
-        self.dialing_hears(Heard::Ended { attempt, jitter });
+        self.handle_dialing(DialingEvent::Ended { attempt, jitter });
     }
 
     /// Handles that the user wants a link.
     pub(crate) fn seek(&mut self, target: Target) {
-        self.dialing_hears(Heard::Wanted(target, dialing::Why::Person));
+        self.handle_dialing(DialingEvent::Wanted(target, dialing::Reason::Person));
     }
 
     /// Looks for the peer of an unfinished match, if it is not connected.
     pub(crate) fn look_again(&mut self, key: PlayerId) {
-        self.want_match(key, dialing::Why::Lost);
+        self.want_match(key, dialing::Reason::Lost);
     }
 
-    fn want_match(&mut self, key: PlayerId, why: dialing::Why) {
+    fn want_match(&mut self, key: PlayerId, why: dialing::Reason) {
         let Some(peer) = self.people.get(&key) else { return };
         let unfinished = self.has_unfinished(peer);
         // Either side resends its open invitation.
         let asked = self.invitations.values().any(|one| one.sent && one.target == Target::Friend(key));
-        let possible = !self.radios.is_empty() && !self.is_resting();
+        let possible = !self.radios.is_empty() && !self.is_suspending();
         if peer.link.is_none() && peer.rebuild.is_none() && (unfinished || asked) && possible {
-            self.dialing_hears(Heard::Wanted(Target::Friend(key), why));
+            self.handle_dialing(DialingEvent::Wanted(Target::Friend(key), why));
         }
     }
 
@@ -440,12 +442,12 @@ impl Actor {
 
     /// Handles that a link to the player is up.
     pub(crate) fn reached(&mut self, key: PlayerId) {
-        self.dialing_hears(Heard::Reached(key));
+        self.handle_dialing(DialingEvent::Reached(key));
     }
 
     /// Handles that the device at this address has this key.
     pub(crate) fn is_at(&mut self, address: &Address, key: PlayerId) {
-        self.dialing_hears(Heard::IsAt(address.clone(), key));
+        self.handle_dialing(DialingEvent::IsAt(address.clone(), key));
         self.nearby.is_player(address, key);
         self.people.set_met_at(key, address.clone());
         #[cfg(feature = "online")]
@@ -459,7 +461,7 @@ impl Actor {
 
     /// Handles that a link is no longer wanted, or is impossible.
     pub(crate) fn give_up(&mut self, target: &Target) {
-        self.dialing_hears(Heard::Unwanted(target.clone()));
+        self.handle_dialing(DialingEvent::Unwanted(target.clone()));
     }
 
     pub(crate) fn meet(&mut self, who: &str) -> Result<(), Refusal> {

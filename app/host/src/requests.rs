@@ -47,8 +47,8 @@ impl Actor {
             Body::Diagnose(_) => self.diagnose(responder),
             Body::PowerOn(_) => self.power_on(responder),
             Body::Import(import) => self.import(responder, import),
-            Body::SaveEverything(asked) => self.save_everything(responder, asked),
-            Body::TakeEverything(asked) => self.take_everything(responder, asked),
+            Body::SaveBackup(asked) => self.save_backup(responder, asked),
+            Body::RestoreBackup(asked) => self.restore_backup(responder, asked),
             body => {
                 let answer = self.answer(body);
                 // Events are sent before the reply, so that a client knows the effects of its request when the reply
@@ -69,8 +69,8 @@ impl Actor {
             | Body::Diagnose(_)
             | Body::PowerOn(_)
             | Body::Import(_)
-            | Body::SaveEverything(_)
-            | Body::TakeEverything(_) => unreachable!("`request` lets it be answered later"),
+            | Body::SaveBackup(_)
+            | Body::RestoreBackup(_) => unreachable!("`request` lets it be answered later"),
             Body::SetName(set) => self.set_name(&set.name),
             Body::SetVisibility(set) => self.set_visibility(set.visibility),
             Body::OpenRoom(open) => self.open_room(open),
@@ -111,7 +111,7 @@ impl Actor {
             Body::SetQuietHours(set) => self.set_quiet_hours(set.hours),
             Body::SetAdapter(set) => self.set_adapter(&set.adapter),
             Body::SetCarrier(set) => self.set_carrier(set.carrier(), set.on),
-            Body::SetEndings(set) => self.set_endings(set.on),
+            Body::SetEndings(set) => self.set_tablebase(set.on),
             Body::SetWish(set) => self.set_wish(set.game),
             Body::ShowFriendCode(_) => Ok(Answer::FriendCode(self.friend_code())),
             Body::AddFriend(add) => self.add_friend(&add.code).map(|()| done()),
@@ -161,7 +161,7 @@ impl Actor {
             Body::Look(look) => self.look(&look),
             Body::Branch(branch) => self.branch(&branch),
             Body::Export(export) => self.export(&export),
-            Body::Judge(judge) => self.judge(&judge),
+            Body::AnalyseMatch(asked) => self.analyse_match(&asked),
             Body::Discard(discard) => self.discard(&discard.room_id),
             Body::Give(give) => self.give(&give),
             Body::AnswerGift(answer) => self.answer_gift(&answer),

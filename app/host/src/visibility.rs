@@ -22,7 +22,7 @@ pub(crate) struct Exposure {
 }
 
 /// The user's choice, and whether the device is in use.
-pub(crate) struct Openness {
+pub(crate) struct Discoverability {
     visibility: Visibility,
     /// Friends can discover this device while no client is attached.
     found_when_closed: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Openness {
     last_used: Instant,
 }
 
-impl Openness {
+impl Discoverability {
     pub(crate) fn new(visibility: Visibility, found_when_closed: bool, now: Instant) -> Self {
         Self { visibility, found_when_closed, last_used: now }
     }
@@ -69,19 +69,19 @@ impl Openness {
 
 impl Actor {
     pub(crate) fn exposure(&self) -> Exposure {
-        self.openness.exposure(Instant::now())
+        self.discoverability.exposure(Instant::now())
     }
 
     /// When the exposure changes without a message.
     pub(crate) fn exposure_deadline(&self) -> Option<Instant> {
         let alone = !self.clients.anyone_attached() && !self.radios.is_empty();
-        self.openness.changes_at(Instant::now()).filter(|_| alone)
+        self.discoverability.changes_at(Instant::now()).filter(|_| alone)
     }
 
     /// Called after every message.
     pub(crate) fn note_use(&mut self) {
         if self.clients.anyone_attached() {
-            self.openness.note_use(Instant::now());
+            self.discoverability.note_use(Instant::now());
         }
     }
 
@@ -89,7 +89,7 @@ impl Actor {
         let visibility = Visibility::try_from(number)
             .map_err(|_| Refusal::new(RefusalCode::RefusalBadRequest, "no such visibility"))?;
         self.journal.keep(|store| store.set_setting(VISIBILITY, visibility.as_str_name()))?;
-        self.openness.visibility = visibility;
+        self.discoverability.visibility = visibility;
         let me = self.me();
         self.tell(event::Body::Me(me));
         Ok(done())
@@ -97,7 +97,7 @@ impl Actor {
 
     pub(crate) fn set_found_when_closed(&mut self, on: bool) -> Result<Answer, Refusal> {
         self.journal.keep(|store| store.set_setting(FOUND_WHEN_CLOSED, if on { "yes" } else { "no" }))?;
-        self.openness.found_when_closed = on;
+        self.discoverability.found_when_closed = on;
         let me = self.me();
         self.tell(event::Body::Me(me));
         Ok(done())
@@ -122,21 +122,21 @@ mod tests {
             (friends, true, unused, friends, true),
             (nobody, true, unused, nobody, false),
         ] {
-            let openness = Openness::new(chosen, when_closed, start);
+            let discoverability = Discoverability::new(chosen, when_closed, start);
             let case = format!("{chosen:?}, when closed: {when_closed}, used: {}", at == used);
-            assert_eq!(openness.exposure(at), Exposure { to, seldom }, "{case}");
+            assert_eq!(discoverability.exposure(at), Exposure { to, seldom }, "{case}");
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn each_use_puts_the_end_of_it_off() {
         let start = Instant::now();
-        let mut openness = Openness::new(Visibility::Everyone, false, start);
-        assert_eq!(openness.changes_at(start), Some(start + STILL_OPEN));
+        let mut discoverability = Discoverability::new(Visibility::Everyone, false, start);
+        assert_eq!(discoverability.changes_at(start), Some(start + STILL_OPEN));
         let later = start + Duration::from_hours(1);
-        assert_eq!(openness.changes_at(later), None, "it has changed already");
-        openness.note_use(later);
-        assert_eq!(openness.changes_at(later), Some(later + STILL_OPEN));
-        assert_eq!(openness.exposure(later).to, Visibility::Everyone);
+        assert_eq!(discoverability.changes_at(later), None, "it has changed already");
+        discoverability.note_use(later);
+        assert_eq!(discoverability.changes_at(later), Some(later + STILL_OPEN));
+        assert_eq!(discoverability.exposure(later).to, Visibility::Everyone);
     }
 }

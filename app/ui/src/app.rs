@@ -1,9 +1,9 @@
 //! The app as one object: the window, the host's state, the pages, and open requests.
 
-mod known;
+mod app_state;
+mod nav_stack;
 mod page;
 mod receive;
-mod way;
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::collections::BTreeMap;
@@ -25,10 +25,10 @@ use crate::memory;
 use crate::preferences::{LastOpponent, Preferences, Store};
 use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
 
+use nav_stack::NavStack;
 use page::{Questions, Sensation, Step};
-use way::Way;
 
-pub(crate) use known::{Choosing, HintState, Known, Losing, Picked};
+pub(crate) use app_state::{AppState, Choosing, HintState, Losing, Picked};
 pub(crate) use page::{Answer, Asked, Cx, Pages};
 
 /// Time of scanning before the page says that nobody is near: three advertising rounds of a device whose carriers take
@@ -79,12 +79,12 @@ impl App {
         let window = MainWindow::new()?;
         fonts::fall_back();
         let sprites = Sprites::attach(&window);
-        let known = Known {
+        let known = AppState {
             preferences: store.load(),
             store,
             locale: locale.to_owned(),
             state: HostState::default(),
-            way: Way::default(),
+            nav: NavStack::default(),
             question: Dialog::None,
             room: None,
             open_when_there: None,
@@ -268,7 +268,7 @@ async fn listen(controller: Weak<Controller>, mut from_host: UnboundedReceiver<F
 
 /// The mutable state.
 struct State {
-    known: Known,
+    known: AppState,
     pages: Pages,
     questions: Questions,
 }
@@ -304,12 +304,12 @@ pub(crate) struct Controller {
 }
 
 impl Controller {
-    pub(crate) fn read(&self) -> Ref<'_, Known> {
+    pub(crate) fn read(&self) -> Ref<'_, AppState> {
         Ref::map(self.state.borrow(), |state| &state.known)
     }
 
     /// Changes the known state, then updates the pages.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Known)) {
+    pub(crate) fn change(&self, change: impl FnOnce(&mut AppState)) {
         change(&mut self.known_mut());
         self.show();
     }
@@ -324,7 +324,7 @@ impl Controller {
         self.state.borrow_mut().questions.tell(body);
     }
 
-    fn known_mut(&self) -> RefMut<'_, Known> {
+    fn known_mut(&self) -> RefMut<'_, AppState> {
         RefMut::map(self.state.borrow_mut(), |state| &mut state.known)
     }
 
@@ -347,23 +347,23 @@ impl Controller {
     /// Runs a page's method, then carries out what it requested.
     pub(crate) fn turn(&self, act: impl FnOnce(&mut Pages, &mut Cx<'_>)) {
         let _turn = self.begin_turn();
-        let wishes = {
+        let effects = {
             let State { known, pages, questions } = &mut *self.state.borrow_mut();
             let mut cx = Cx::new(known, questions);
             act(pages, &mut cx);
-            cx.into_wishes()
+            cx.into_effects()
         };
         self.show();
-        for change in wishes.preferences {
+        for change in effects.preferences {
             self.prefer(change);
         }
-        for sensation in wishes.felt {
+        for sensation in effects.felt {
             match sensation {
                 Sensation::Heard(cue) => self.hear(cue),
                 Sensation::Felt(feel) => self.feel(feel),
             }
         }
-        for step in wishes.steps {
+        for step in effects.steps {
             self.take_step(step);
         }
     }
@@ -409,7 +409,7 @@ impl Controller {
 
     /// Changes and stores the preferences, and updates the pages.
     pub(crate) fn prefer(&self, change: impl FnOnce(&mut Preferences)) {
-        let told = |known: &Known| (known.chinese(), known.preferences.unhurried);
+        let told = |known: &AppState| (known.chinese(), known.preferences.unhurried);
         let before_told = told(&self.read());
         let music = {
             let known = &mut *self.known_mut();
@@ -483,7 +483,7 @@ impl Controller {
         {
             let known = &mut *self.known_mut();
             known.question = Dialog::None;
-            known.way.go(page);
+            known.nav.go(page);
         }
         self.on_page_changed();
         self.show();
@@ -508,7 +508,7 @@ impl Controller {
         match page {
             Page::Home => {}
             Page::Board => adapters::board::ask_to_leave(self),
-            _ => self.known_mut().way.back(),
+            _ => self.known_mut().nav.back(),
         }
         self.on_page_changed();
         self.show();
@@ -516,7 +516,7 @@ impl Controller {
 
     /// Closes this page, because its subject is gone.
     fn leave(&self, page: Page) {
-        self.known_mut().way.leave(page);
+        self.known_mut().nav.leave(page);
         self.on_page_changed();
         self.show();
     }
@@ -541,7 +541,7 @@ impl Controller {
             known.waiting = None;
             known.turned = false;
             known.look = adapters::board::Look::default();
-            known.way.sit_down(room.puzzle.is_some());
+            known.nav.sit_down(room.puzzle.is_some());
             // A puzzle that the next one replaces need not be kept.
             let before = known.room.replace(adapters::board::seen(&room));
             before.filter(|before| before.puzzle.is_some() && before.id != room.id)
@@ -575,7 +575,7 @@ impl Controller {
         let left = {
             let known = &mut *self.known_mut();
             known.question = Dialog::None;
-            known.way.leave(Page::Board);
+            known.nav.leave(Page::Board);
             // A room that the host has already closed, such as an adjourned match, is not closed again.
             known.room.take().filter(|room| known.state.rooms.contains_key(&room.id))
         };

@@ -60,18 +60,18 @@ const DISCONNECTED_WITHIN: Duration = Duration::from_secs(5);
 /// The service is offered until this is dropped. Links that are up continue.
 pub(super) struct Served {
     _application: ApplicationHandle,
-    attending: JoinHandle<()>,
+    serving: JoinHandle<()>,
 }
 
 impl Drop for Served {
     fn drop(&mut self) {
-        self.attending.abort();
+        self.serving.abort();
     }
 }
 
 impl Served {
     pub(super) async fn start(adapter: &Adapter, shared: Arc<Shared>) -> bluer::Result<Served> {
-        let desk = Arc::new(Desk { shared, adapter: adapter.clone(), state: Mutex::default() });
+        let acceptor = Arc::new(Acceptor { shared, adapter: adapter.clone(), state: Mutex::default() });
         let mut refused = 0;
         for last in (0..TRIES).map(|one| one + 1 == TRIES) {
             let place = (refused < PLACE_TRIES).then_some(PLACE);
@@ -79,8 +79,8 @@ impl Served {
             match adapter.serve_gatt_application(application).await {
                 Ok(application) => {
                     if last || is_in_order(&written, &notified).await {
-                        let attending = tokio::spawn(attend(desk, written, notified));
-                        return Ok(Served { _application: application, attending });
+                        let serving = tokio::spawn(serve(acceptor, written, notified));
+                        return Ok(Served { _application: application, serving });
                     }
                 }
                 Err(error) if last || place.is_none() => return Err(error),
@@ -154,7 +154,11 @@ fn application(place: Option<NonZeroU16>) -> (Application, CharacteristicControl
 }
 
 /// Accepts BlueZ's events: write sockets, single writes, notification sockets.
-async fn attend(desk: Arc<Desk>, mut written: CharacteristicControl, mut notified: CharacteristicControl) {
+async fn serve(
+    acceptor: Arc<Acceptor>,
+    mut written: CharacteristicControl,
+    mut notified: CharacteristicControl,
+) {
     let mut reader: Option<CharacteristicReader> = None;
     loop {
         let value = async {
@@ -173,12 +177,12 @@ async fn attend(desk: Arc<Desk>, mut written: CharacteristicControl, mut notifie
                 None => return,
             },
             event = notified.next() => match event {
-                Some(CharacteristicControlEvent::Notify(writer)) => desk.handle_subscription(Arc::new(writer)),
+                Some(CharacteristicControlEvent::Notify(writer)) => acceptor.handle_subscription(Arc::new(writer)),
                 Some(CharacteristicControlEvent::Write(_)) => {}
                 None => return,
             },
             value = value => match value {
-                Ok(value) if !value.is_empty() => desk.handle_write(value.into()),
+                Ok(value) if !value.is_empty() => acceptor.handle_write(value.into()),
                 // bluetoothd is gone, or gives another socket with the next write.
                 Ok(_) | Err(_) => reader = None,
             },
@@ -191,30 +195,30 @@ async fn attend(desk: Arc<Desk>, mut written: CharacteristicControl, mut notifie
 ///
 /// BlueZ sends every notification to every subscriber, so a second central would receive the first central's traffic; it is
 /// encrypted, but a second link would confuse both.
-struct Desk {
+struct Acceptor {
     shared: Arc<Shared>,
     adapter: Adapter,
-    state: Mutex<AtDesk>,
+    state: Mutex<AcceptorState>,
 }
 
 #[derive(Default)]
-struct AtDesk {
+struct AcceptorState {
     /// The notification socket, shared by all subscribers.
     writer: Option<Arc<CharacteristicWriter>>,
     /// An opening that arrived before its subscription was reported.
-    waiting: Option<Opening>,
-    guest: Option<Guest>,
+    pending: Option<Opening>,
+    active: Option<ActiveLink>,
 }
 
 /// The central whose link is up, or being opened.
-struct Guest {
+struct ActiveLink {
     nonce: u32,
     writes: mpsc::Sender<Bytes>,
     writer: Arc<CharacteristicWriter>,
     greeted: Arc<AtomicBool>,
 }
 
-impl Guest {
+impl ActiveLink {
     /// Whether a new link may replace this one. A central that greets again has given up its old link; another central is
     /// turned away while the link is up.
     fn may_be_replaced(&self) -> bool {
@@ -226,31 +230,31 @@ fn is_usable(writer: &CharacteristicWriter) -> bool {
     matches!(writer.is_closed(), Ok(false))
 }
 
-impl Desk {
-    fn state(&self) -> MutexGuard<'_, AtDesk> {
+impl Acceptor {
+    fn state(&self) -> MutexGuard<'_, AcceptorState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn handle_write(self: &Arc<Self>, value: Bytes) {
         let mut state = self.state();
         let state = &mut *state;
-        match (read_opening(&value), &state.guest) {
-            (Some(opening), Some(guest)) if guest.nonce != opening.nonce && !guest.may_be_replaced() => {
+        match (read_opening(&value), &state.active) {
+            (Some(opening), Some(active)) if active.nonce != opening.nonce && !active.may_be_replaced() => {
                 tracing::info!("refused: a link is up");
                 // The present central receives the refusal too, and ignores it by its nonce.
                 let reason = RefusalReason::Busy;
                 let refusal = Refusal { nonce: opening.nonce, reason, versions: VERSIONS };
-                let _ = guest.writer.try_send(&write_refusal(refusal));
+                let _ = active.writer.try_send(&write_refusal(refusal));
                 self.shared.turn_away();
             }
-            (Some(opening), guest) if guest.as_ref().is_none_or(|guest| guest.nonce != opening.nonce) => {
-                state.guest = None;
-                state.waiting = Some(opening);
-                self.seat(state);
+            (Some(opening), active) if active.as_ref().is_none_or(|active| active.nonce != opening.nonce) => {
+                state.active = None;
+                state.pending = Some(opening);
+                self.start_link(state);
             }
             // A write that does not fit is lost and retransmitted; a write of another central fails the CRC.
-            (_, Some(guest)) => {
-                let _ = guest.writes.try_send(value);
+            (_, Some(active)) => {
+                let _ = active.writes.try_send(value);
             }
             // Leftovers of a closed link, or a central that never sent an opening.
             (_, None) => {}
@@ -259,18 +263,18 @@ impl Desk {
 
     fn handle_subscription(self: &Arc<Self>, writer: Arc<CharacteristicWriter>) {
         tracing::debug!(from = %writer.device_address(), mtu = writer.mtu(), "subscribed");
-        tokio::spawn(self.clone().see_out(writer.clone()));
+        tokio::spawn(self.clone().await_departure(writer.clone()));
         let mut state = self.state();
         state.writer = Some(writer);
-        self.seat(&mut state);
+        self.start_link(&mut state);
     }
 
     /// Waits until a subscriber disconnects, and reports it. Disconnects a subscriber that does not greet.
-    async fn see_out(self: Arc<Self>, writer: Arc<CharacteristicWriter>) {
+    async fn await_departure(self: Arc<Self>, writer: Arc<CharacteristicWriter>) {
         tokio::select! {
             _ = writer.closed() => {}
             () = sleep(GREETS_WITHIN) => {
-                self.turn_out_if_silent(&writer).await;
+                self.disconnect_if_silent(&writer).await;
                 // Any end of this wait, error included, means that the central is gone.
                 let _ = writer.closed().await;
             }
@@ -279,8 +283,9 @@ impl Desk {
     }
 
     /// Disconnects the subscriber unless a link shares its connection.
-    async fn turn_out_if_silent(&self, writer: &Arc<CharacteristicWriter>) {
-        let has_greeted = self.state().guest.as_ref().is_some_and(|guest| Arc::ptr_eq(&guest.writer, writer));
+    async fn disconnect_if_silent(&self, writer: &Arc<CharacteristicWriter>) {
+        let has_greeted =
+            self.state().active.as_ref().is_some_and(|active| Arc::ptr_eq(&active.writer, writer));
         if has_greeted || !is_usable(writer) || self.shared.wants().links > 0 {
             return;
         }
@@ -292,9 +297,9 @@ impl Desk {
     }
 
     /// Starts the waiting link once the notification socket to its central exists.
-    fn seat(self: &Arc<Self>, state: &mut AtDesk) {
+    fn start_link(self: &Arc<Self>, state: &mut AcceptorState) {
         let Some(writer) = state.writer.clone().filter(|writer| is_usable(writer)) else { return };
-        let Some(opening) = state.waiting.take() else { return };
+        let Some(opening) = state.pending.take() else { return };
         let Ok(nonce) = getrandom::u32() else { return };
         // The subscriber's address: the only identification of the central.
         let address = writer.device_address();
@@ -303,8 +308,12 @@ impl Desk {
         tracing::debug!(%address, limit, "opening");
         let (writes, writes_in) = mpsc::channel(WAITING_WRITES);
         let greeted = Arc::new(AtomicBool::new(false));
-        state.guest =
-            Some(Guest { nonce: opening.nonce, writes, writer: writer.clone(), greeted: greeted.clone() });
+        state.active = Some(ActiveLink {
+            nonce: opening.nonce,
+            writes,
+            writer: writer.clone(),
+            greeted: greeted.clone(),
+        });
 
         let up = self.shared.want_link();
         let (left, has_left) = watch::channel(false);
@@ -314,7 +323,7 @@ impl Desk {
             writes.recv().await.map(|value| (value, writes))
         });
         let outgoing =
-            Notifier { desk: self.clone(), nonce: opening.nonce, writer, has_left, watching, _up: up };
+            Notifier { acceptor: self.clone(), nonce: opening.nonce, writer, has_left, watching, _up: up };
         let pipe = Pipe { incoming: incoming.take_until(gone).boxed(), outgoing: Box::new(outgoing) };
         let stream = Stream::accept(Instant::now().into_std(), nonce, limit, opening);
         let stream = BleStream::start(stream, pipe);
@@ -332,11 +341,11 @@ impl Desk {
     }
 
     /// Whether this link is still the current one; if so, the place becomes free.
-    fn leave(&self, nonce: u32) -> bool {
+    fn release(&self, nonce: u32) -> bool {
         let mut state = self.state();
-        let is_last = state.guest.as_ref().is_some_and(|guest| guest.nonce == nonce);
+        let is_last = state.active.as_ref().is_some_and(|active| active.nonce == nonce);
         if is_last {
-            state.guest = None;
+            state.active = None;
         }
         is_last
     }
@@ -379,7 +388,7 @@ async fn gone(
 
 /// Sends notifications. Without the stream's congestion window half of a burst is lost, with Ok for each.
 struct Notifier {
-    desk: Arc<Desk>,
+    acceptor: Arc<Acceptor>,
     nonce: u32,
     writer: Arc<CharacteristicWriter>,
     /// The connection below has ended.
@@ -403,10 +412,10 @@ impl Outgoing for Notifier {
     async fn hang_up(&mut self) {
         // Four cases need no disconnect: the same central has opened a new link; a link of this device's own shares the
         // connection; the connection is gone already; bluetoothd is stopped, and a call would make D-Bus start it.
-        if self.desk.leave(self.nonce)
-            && self.desk.shared.wants().links <= 1
-            && self.desk.shared.state() != Some(link::CarrierState::NoService)
-            && let Ok(device) = self.desk.adapter.device(self.writer.device_address())
+        if self.acceptor.release(self.nonce)
+            && self.acceptor.shared.wants().links <= 1
+            && self.acceptor.shared.state() != Some(link::CarrierState::NoService)
+            && let Ok(device) = self.acceptor.adapter.device(self.writer.device_address())
         {
             // A connection that has ended needs no disconnect, and a new connection of the same central must not be closed on
             // behalf of the old link.

@@ -6,7 +6,7 @@
 use crate::{Point, Rng, Side};
 
 /// A point including the border: row * width + column, both from 1 on the board, where width is two more than the size.
-pub(super) type Place = u16;
+pub(super) type Vertex = u16;
 
 /// The content of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +31,9 @@ pub(super) struct Board {
     size: u8,
     cells: Vec<Cell>,
     /// For a stone: the head of its chain.
-    head: Vec<Place>,
+    head: Vec<Vertex>,
     /// For a stone: the next stone of its chain, circularly.
-    next: Vec<Place>,
+    next: Vec<Vertex>,
     /// For a head: number of stones in the chain.
     length: Vec<u16>,
     /// For a head: number of pseudo-liberties.
@@ -65,29 +65,29 @@ impl Board {
         }
     }
 
-    pub(super) fn place(&self, point: Point) -> Option<Place> {
+    pub(super) fn place(&self, point: Point) -> Option<Vertex> {
         let size = u16::from(self.size);
         let on_board = point.column < size && point.row < size;
         on_board.then(|| (point.row + 1) * (size + 2) + point.column + 1)
     }
 
-    pub(super) fn point(&self, place: Place) -> Point {
+    pub(super) fn point(&self, place: Vertex) -> Point {
         let width = u16::from(self.size) + 2;
         Point::new(place % width - 1, place / width - 1)
     }
 
     /// All points of the board, row by row from the bottom.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
+    pub(super) fn places(&self) -> impl Iterator<Item = Vertex> {
         let width = u16::from(self.size) + 2;
         let size = u16::from(self.size);
         (1..=size).flat_map(move |row| (1..=size).map(move |column| row * width + column))
     }
 
-    pub(super) fn at(&self, place: Place) -> Cell {
+    pub(super) fn at(&self, place: Vertex) -> Cell {
         self.cells[usize::from(place)]
     }
 
-    pub(super) fn neighbours(&self, place: Place) -> [Place; 4] {
+    pub(super) fn neighbours(&self, place: Vertex) -> [Vertex; 4] {
         let width = u16::from(self.size) + 2;
         [place - width, place - 1, place + 1, place + width]
     }
@@ -106,12 +106,12 @@ impl Board {
     }
 
     /// The head of a stone's chain.
-    pub(super) fn head(&self, place: Place) -> Place {
+    pub(super) fn head(&self, place: Vertex) -> Vertex {
         self.head[usize::from(place)]
     }
 
     /// The stones of a chain.
-    pub(super) fn chain(&self, place: Place) -> impl Iterator<Item = Place> {
+    pub(super) fn chain(&self, place: Vertex) -> impl Iterator<Item = Vertex> {
         let mut at = Some(place);
         std::iter::from_fn(move || {
             let here = at?;
@@ -121,7 +121,7 @@ impl Board {
     }
 
     /// The effect of a stone of this side on this empty point.
-    pub(super) fn effect(&self, place: Place, side: Side) -> Effect {
+    pub(super) fn effect(&self, place: Vertex, side: Side) -> Effect {
         let mut breathes = false;
         let mut key = self.key ^ stone_key(self.point(place), side);
         let neighbours = self.neighbours(place);
@@ -131,7 +131,7 @@ impl Board {
                 Cell::Border => {}
                 Cell::Stone(owner) => {
                     let head = self.head(neighbour);
-                    let same = |&&other: &&Place| {
+                    let same = |&&other: &&Vertex| {
                         matches!(self.at(other), Cell::Stone(_)) && self.head(other) == head
                     };
                     let touches = neighbours.iter().filter(same).count();
@@ -152,7 +152,7 @@ impl Board {
     }
 
     /// Places a stone on an empty point where it is not suicide, and returns the captured points.
-    pub(super) fn put(&mut self, place: Place, side: Side) -> Vec<Place> {
+    pub(super) fn put(&mut self, place: Vertex, side: Side) -> Vec<Vertex> {
         self.stand(place, side);
         let mut captured = Vec::new();
         for neighbour in self.neighbours(place) {
@@ -169,7 +169,7 @@ impl Board {
     }
 
     /// Creates a chain of one stone, and removes a pseudo-liberty from its neighbours.
-    fn stand(&mut self, place: Place, side: Side) {
+    fn stand(&mut self, place: Vertex, side: Side) {
         let n = usize::from(place);
         let key = stone_key(self.point(place), side);
         self.cells[n] = Cell::Stone(side);
@@ -192,7 +192,7 @@ impl Board {
     }
 
     /// Places a stone on an empty point without captures, to set up a position.
-    pub(super) fn set(&mut self, place: Place, side: Side) {
+    pub(super) fn set(&mut self, place: Vertex, side: Side) {
         self.stand(place, side);
         for neighbour in self.neighbours(place) {
             if self.at(neighbour) == Cell::Stone(side) {
@@ -210,20 +210,20 @@ impl Board {
     }
 
     /// Whether the stone is a single-stone chain in atari.
-    pub(super) fn is_lone_in_atari(&self, place: Place) -> bool {
+    pub(super) fn is_lone_in_atari(&self, place: Vertex) -> bool {
         let n = usize::from(place);
         self.head[n] == place && self.length[n] == 1 && self.liberties[n] == 1
     }
 
     /// Merges two chains.
-    fn join(&mut self, a: Place, b: Place) {
+    fn join(&mut self, a: Vertex, b: Vertex) {
         let (a, b) = (self.head(a), self.head(b));
         if a == b {
             return;
         }
         let (long, short) =
             if self.length[usize::from(a)] >= self.length[usize::from(b)] { (a, b) } else { (b, a) };
-        let renamed: Vec<Place> = self.chain(short).collect();
+        let renamed: Vec<Vertex> = self.chain(short).collect();
         for stone in renamed {
             self.head[usize::from(stone)] = long;
         }
@@ -235,9 +235,9 @@ impl Board {
     }
 
     /// Removes a chain.
-    pub(super) fn remove(&mut self, place: Place) {
+    pub(super) fn remove(&mut self, place: Vertex) {
         self.key ^= self.chain_key[usize::from(self.head(place))];
-        let stones: Vec<Place> = self.chain(place).collect();
+        let stones: Vec<Vertex> = self.chain(place).collect();
         for &stone in &stones {
             self.cells[usize::from(stone)] = Cell::Empty;
         }

@@ -6,11 +6,11 @@ use super::life::{self, Status};
 use super::net::Guide;
 use super::playout::{Odds, Playouts, Policy};
 use super::search::{Ending, Search};
-use super::stones::{At, BLACK, EMPTY, PASS, Stones};
-use super::watch::Patience;
+use super::stones::{BLACK, EMPTY, PASS, Stones, Vertex};
+use super::time_manager::StopRule;
 use super::weights::Options;
 use super::{Go, GoMove};
-use crate::numbers::{self, Number, NumberError};
+use crate::parameters::{self, Parameter, ParameterError};
 use crate::{Action, Bot, Game, Limits, Point, Report, Rng, Score, Side, Tier};
 
 /// The Go bot. It allocates its tree at the first search.
@@ -232,14 +232,14 @@ impl GoBot {
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Analysis),
     ) -> Option<Analysis> {
-        self.think(go, limits, Patience::default(), report)
+        self.think(go, limits, StopRule::default(), report)
     }
 
     fn think(
         &mut self,
         go: &Go,
         limits: &Limits<'_>,
-        patience: Patience,
+        stop_rule: StopRule,
         report: &mut dyn FnMut(&Analysis),
     ) -> Option<Analysis> {
         if go.outcome().is_some() || go.is_agreeing() {
@@ -253,7 +253,7 @@ impl GoBot {
         if !keep {
             thinker.seed(seed);
         }
-        Some(thinker.think(go, ending, keep, patience, limits, report))
+        Some(thinker.think(go, ending, keep, stop_rule, limits, report))
     }
 
     fn thinker(&mut self, size: u8) -> &mut Box<dyn Thinker> {
@@ -324,8 +324,8 @@ impl GoBot {
         {
             return Some(Report { line: vec![Go::action(mv)], score: Score::Points(0), depth: 0, nodes: 0 });
         }
-        let patience = Patience { early: self.ends_early, usual: self.usual };
-        let found = self.think(go, &own, patience, report)?;
+        let stop_rule = StopRule { early: self.ends_early, usual: self.usual };
+        let found = self.think(go, &own, stop_rule, report)?;
         report(&found);
         let mut chosen = to_report(&found);
         let mut rng = Rng::new(self.seed ^ go.key());
@@ -373,7 +373,7 @@ impl GoBot {
             stop: limits.stop,
             elapsed: limits.elapsed,
         };
-        let Some(after) = self.think(&next, &own, Patience::default(), &mut |_| {}) else { return true };
+        let Some(after) = self.think(&next, &own, StopRule::default(), &mut |_| {}) else { return true };
         keeps(&after.owners)
     }
 
@@ -480,12 +480,12 @@ impl Bot for GoBot {
         }
     }
 
-    fn numbers(&mut self) -> Vec<Number> {
-        numbers::list(|visit| self.options.each(visit))
+    fn parameters(&mut self) -> Vec<Parameter> {
+        parameters::list(|visit| self.options.each(visit))
     }
 
-    fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
-        numbers::set(name, value, |visit| self.options.each(visit))?;
+    fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
+        parameters::set(name, value, |visit| self.options.each(visit))?;
         // Results with other parameters are discarded.
         self.thinker = None;
         Ok(())
@@ -539,7 +539,7 @@ trait Thinker: Send {
         go: &Go,
         ending: Ending,
         keep: bool,
-        patience: Patience,
+        stop_rule: StopRule,
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Analysis),
     ) -> Analysis;
@@ -576,12 +576,12 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
         go: &Go,
         ending: Ending,
         keep: bool,
-        patience: Patience,
+        stop_rule: StopRule,
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Analysis),
     ) -> Analysis {
         self.set(go, ending, keep);
-        self.run(go, limits, patience, &mut |search| report(&analysis(search, go.turn())));
+        self.run(go, limits, stop_rule, &mut |search| report(&analysis(search, go.turn())));
         analysis(self, go.turn())
     }
 
@@ -599,7 +599,7 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
         let network = std::mem::take(&mut self.options.network);
         for (part, side) in [(1, go.turn()), (2, go.turn().other())] {
             self.set_to_move(go, side, Ending::Agreed, false);
-            self.run(go, &half(part), Patience::default(), &mut |_| {});
+            self.run(go, &half(part), StopRule::default(), &mut |_| {});
             for (sum, owned) in owned.iter_mut().zip(self.ownership()) {
                 *sum += owned / 2.0;
             }
@@ -660,7 +660,7 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
 
 fn analysis<const N: usize, const W: usize>(search: &Search<N, W>, turn: Side) -> Analysis {
     let geometry = search.stones().geometry;
-    let to_move = |&at: &At| if at == PASS { GoMove::Pass } else { GoMove::Place(geometry.point(at)) };
+    let to_move = |&at: &Vertex| if at == PASS { GoMove::Pass } else { GoMove::Place(geometry.point(at)) };
     // The tree includes the handicap bonus, which is not part of the result.
     let better = search.better_odds();
     let real = |share: f32| share * better / (1.0 - share + share * better);

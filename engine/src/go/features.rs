@@ -4,7 +4,7 @@
 
 use super::ladder;
 use super::playout::{distinct_saving_moves, nakade};
-use super::stones::{At, BORDER, EMPTY, PASS, Stones};
+use super::stones::{BORDER, EMPTY, PASS, Stones, Vertex};
 use crate::Point;
 
 /// A feature: below [`PLAIN`] an index, otherwise the hash of a pattern.
@@ -103,13 +103,13 @@ const fn steps_apart(columns: u16, rows: u16) -> u16 {
 }
 
 /// [`steps_apart`] of two points.
-pub(super) fn distance<const N: usize, const W: usize>(stones: &Stones<N, W>, a: At, b: At) -> u16 {
+pub(super) fn distance<const N: usize, const W: usize>(stones: &Stones<N, W>, a: Vertex, b: Vertex) -> u16 {
     let (a, b) = (stones.geometry.point(a), stones.geometry.point(b));
     steps_apart(a.column.abs_diff(b.column), a.row.abs_diff(b.row))
 }
 
 /// Whether there is no stone within three steps.
-pub(super) fn is_open<const N: usize, const W: usize>(stones: &Stones<N, W>, at: At) -> bool {
+pub(super) fn is_open<const N: usize, const W: usize>(stones: &Stones<N, W>, at: Vertex) -> bool {
     const STEPS: u16 = 3;
     let point = stones.geometry.point(at);
     let last = u16::from(stones.geometry.size) - 1;
@@ -213,9 +213,9 @@ impl Room {
 pub(super) fn features<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
-    [last, before]: [At; 2],
+    [last, before]: [Vertex; 2],
     room: &mut Room,
-    candidates: &mut Vec<At>,
+    candidates: &mut Vec<Vertex>,
     mut tell: impl FnMut(usize, Feature),
 ) {
     let size = stones.geometry.size;
@@ -282,16 +282,16 @@ const fn class(stones: u16) -> u32 {
     }
 }
 
-fn own_around<const N: usize, const W: usize>(stones: &Stones<N, W>, at: At, turn: u8) -> u32 {
-    let own = stones.four(at).into_iter().filter(|&neighbour| stones.cell(neighbour as At) == turn);
-    own.map(|neighbour| class(1 + stones.stones(neighbour as At))).max().unwrap_or(0)
+fn own_around<const N: usize, const W: usize>(stones: &Stones<N, W>, at: Vertex, turn: u8) -> u32 {
+    let own = stones.four(at).into_iter().filter(|&neighbour| stones.cell(neighbour as Vertex) == turn);
+    own.map(|neighbour| class(1 + stones.stones(neighbour as Vertex))).max().unwrap_or(0)
 }
 
 /// Features of moves by their effect on chains.
 fn chains<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
-    tell: &mut impl FnMut(At, Feature),
+    tell: &mut impl FnMut(Vertex, Feature),
 ) {
     for &stone in &stones.geometry.points {
         if stones.cell(stone) == EMPTY || stones.head(stone) != stone {
@@ -360,7 +360,7 @@ mod tests {
     use crate::Rng;
     use crate::go::stones::{BLACK, WHITE, other};
 
-    fn at(stones: &Stones<128, 2>, column: u16, row: u16) -> At {
+    fn at(stones: &Stones<128, 2>, column: u16, row: u16) -> Vertex {
         stones.geometry.at(Point::new(column, row))
     }
 

@@ -5,27 +5,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Go;
 use super::search::{Player, Search};
-use super::watch::Watch;
+use super::time_manager::TimeManager;
 use crate::Limits;
 
 /// [`Search::lead`] with helper threads. The tree is protected by a lock: descending and updating takes a quarter of a
 /// playout's time, the rest runs in parallel.
 pub(super) fn lead_helpers<const N: usize, const W: usize>(
     go: &Go,
-    mut watch: Watch<'_>,
+    mut time: TimeManager<'_>,
     look: &mut dyn FnMut(&Search<N, W>),
     shared: &Mutex<&mut Search<N, W>>,
     player: &mut Player<N, W>,
 ) {
     let mut search = lock(shared);
-    while !watch.is_over(search.begun) {
-        search.descend(go, player, &mut |begun| watch.is_over(begun));
+    while !time.is_over(search.begun) {
+        search.descend(go, player, &mut |begun| time.is_over(begun));
         let (terms, evened, guide) = (search.terms, search.evened, search.guide());
         drop(search);
         player.play_out(terms, evened, guide);
         search = lock(shared);
         search.update(go, player);
-        if search.is_enough(&mut watch, look) {
+        if search.is_enough(&mut time, look) {
             break;
         }
     }

@@ -1,23 +1,23 @@
 //! Ladder reading: whether a chain with few liberties can be captured by successive ataris.
 
 use super::playout::distinct_saving_moves;
-use super::stones::{At, PASS, Stones, other};
+use super::stones::{PASS, Stones, Vertex, other};
 
 /// Maximum number of positions per reading: a ladder across a whole 19 x 19 board takes about 80.
 const MOST: u32 = 150;
 
 /// Whether a chain in atari escapes if its side is to move.
-pub(super) fn escapes<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At) -> bool {
+pub(super) fn escapes<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: Vertex) -> bool {
     runs(stones, chain, &mut 0)
 }
 
 /// An atari that captures a chain with two liberties; [`PASS`] if there is none.
-pub(super) fn catch<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At) -> At {
+pub(super) fn catch<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: Vertex) -> Vertex {
     chase(stones, chain, &mut 0)
 }
 
 /// Whether a chain with two liberties is safe from a ladder if the enemy moves next.
-pub(super) fn is_safe<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At) -> bool {
+pub(super) fn is_safe<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: Vertex) -> bool {
     match stones.count(chain) {
         0 | 1 => false,
         2 => catch(stones, chain) == PASS,
@@ -33,7 +33,7 @@ fn copy<const N: usize, const W: usize>(stones: &Stones<N, W>) -> Box<Stones<N, 
     Box::new(stones.clone())
 }
 
-fn runs<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, seen: &mut u32) -> bool {
+fn runs<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: Vertex, seen: &mut u32) -> bool {
     let colour = stones.cell(chain);
     // Extending succeeds more often than capturing.
     distinct_saving_moves(stones, chain).rev().any(|at| {
@@ -52,7 +52,7 @@ fn runs<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, seen: 
     })
 }
 
-fn chase<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, seen: &mut u32) -> At {
+fn chase<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: Vertex, seen: &mut u32) -> Vertex {
     let hunter = other(stones.cell(chain));
     let mut moves = [PASS; 2];
     for (place, at) in moves.iter_mut().zip(stones.liberties(chain).iter()) {
@@ -86,7 +86,7 @@ mod tests {
     use crate::go::stones::{BLACK, WHITE};
 
     /// White's stone `d4` is blocked on two sides; more stones by column and row.
-    fn ladder(more: &[(u16, u16, u8)]) -> (Stones<128, 2>, At) {
+    fn ladder(more: &[(u16, u16, u8)]) -> (Stones<128, 2>, Vertex) {
         let mut stones = Stones::new(9);
         let held = [(3, 3, WHITE), (2, 3, BLACK), (3, 2, BLACK), (4, 2, BLACK)];
         for &(column, row, colour) in held.iter().chain(more) {

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::features::{Feature, PLAIN, Room, features};
-use super::patterns::Numbers;
-use super::stones::{At, PASS, Stones, colour};
+use super::patterns::FeatureWeights;
+use super::stones::{PASS, Stones, Vertex, colour};
 use super::{Go, GoMove, GoSetup};
 use crate::{Game, Rng};
 
@@ -19,21 +19,25 @@ struct Sample {
 
 /// Hyperparameters.
 #[derive(Clone, Copy, Debug)]
-pub struct PatternLearning {
+pub struct PatternTrainingConfig {
     /// Number of epochs.
-    pub rounds: u32,
+    pub epochs: u32,
     /// Initial learning rate.
-    pub rate: f32,
+    pub learning_rate: f32,
     /// L2 regularisation.
-    pub fade: f32,
+    pub l2: f32,
     /// Minimum number of occurrences of a pattern among candidates.
-    pub least: u32,
+    pub min_count: u32,
     /// Seed of the order of positions.
     pub seed: u64,
 }
 
 /// Trains on lines written by `qiyou-engine go-games`; returns the bytes of `patterns.bin`.
-pub fn learn_patterns(lines: &[String], how: PatternLearning, say: &mut dyn FnMut(String)) -> Vec<u8> {
+pub fn train_patterns(
+    lines: &[String],
+    config: PatternTrainingConfig,
+    say: &mut dyn FnMut(String),
+) -> Vec<u8> {
     let mut games: Vec<Vec<Sample>> = lines.iter().filter_map(|line| samples(line)).collect();
     let mut seen: HashMap<Feature, u32> = HashMap::new();
     for sample in games.iter().flatten() {
@@ -44,7 +48,7 @@ pub fn learn_patterns(lines: &[String], how: PatternLearning, say: &mut dyn FnMu
     let mut index: HashMap<Feature, u32> = HashMap::new();
     let mut names: Vec<Feature> = Vec::new();
     for (&feature, &times) in &seen {
-        if times >= how.least || (feature as usize) < PLAIN {
+        if times >= config.min_count || (feature as usize) < PLAIN {
             names.push(feature);
         }
     }
@@ -64,43 +68,48 @@ pub fn learn_patterns(lines: &[String], how: PatternLearning, say: &mut dyn FnMu
         sample.features = kept;
     }
     let held = games.len() / 10;
-    let unknown: Vec<Sample> = games.drain(..held).flatten().collect();
-    let mut known: Vec<Sample> = games.into_iter().flatten().collect();
-    say(format!("{} positions, {} unknown, {} features", known.len(), unknown.len(), names.len()));
+    let validation_set: Vec<Sample> = games.drain(..held).flatten().collect();
+    let mut training_set: Vec<Sample> = games.into_iter().flatten().collect();
+    say(format!(
+        "{} positions, {} unknown, {} features",
+        training_set.len(),
+        validation_set.len(),
+        names.len()
+    ));
     let mut weights = vec![0.0_f32; names.len()];
     let mut squares = vec![1e-6_f32; names.len()];
-    let mut rng = Rng::new(how.seed);
+    let mut rng = Rng::new(config.seed);
     let mut logits = Vec::new();
-    for round in 0..how.rounds {
-        rng.shuffle(&mut known);
-        let rate = how.rate * (1.0 - round as f32 / how.rounds as f32);
-        for sample in &known {
-            sample.think(&weights, &mut logits);
+    for epoch in 0..config.epochs {
+        rng.shuffle(&mut training_set);
+        let rate = config.learning_rate * (1.0 - epoch as f32 / config.epochs as f32);
+        for sample in &training_set {
+            sample.predict(&weights, &mut logits);
             let mut begin = 0;
             for (n, &end) in sample.ends.iter().enumerate() {
                 let gradient = logits[n] - sample.shares[n];
                 for &feature in &sample.features[begin..end as usize] {
                     let feature = feature as usize;
-                    let step = gradient + how.fade * weights[feature];
+                    let step = gradient + config.l2 * weights[feature];
                     squares[feature] += gradient * gradient;
                     weights[feature] -= rate * step / squares[feature].sqrt();
                 }
                 begin = end as usize;
             }
         }
-        let (loss, hits) = measure(&known, &weights);
-        let (unknown_loss, unknown_hits) = measure(&unknown, &weights);
+        let (loss, hits) = measure(&training_set, &weights);
+        let (validation_loss, validation_hits) = measure(&validation_set, &weights);
         say(format!(
-            "round {}: loss {loss:.4}, best move {:.1} %; unknown games {unknown_loss:.4}, {:.1} %",
-            round + 1,
+            "round {}: loss {loss:.4}, best move {:.1} %; unknown games {validation_loss:.4}, {:.1} %",
+            epoch + 1,
             100.0 * hits,
-            100.0 * unknown_hits
+            100.0 * validation_hits
         ));
     }
     for (n, &feature) in names.iter().enumerate().take_while(|&(_, &feature)| (feature as usize) < PLAIN) {
         say(format!("feature {feature}: {:.2}", weights[n]));
     }
-    Numbers::to_bytes(names.iter().copied().zip(weights))
+    FeatureWeights::to_bytes(names.iter().copied().zip(weights))
 }
 
 /// Mean loss, and top-1 accuracy.
@@ -108,7 +117,7 @@ fn measure(samples: &[Sample], weights: &[f32]) -> (f64, f64) {
     let (mut loss, mut hits) = (0.0, 0);
     let mut logits = Vec::new();
     for sample in samples {
-        sample.think(weights, &mut logits);
+        sample.predict(weights, &mut logits);
         let most = |list: &[f32]| list.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(n, _)| n);
         hits += usize::from(most(&logits) == most(&sample.shares));
         let each = logits.iter().zip(&sample.shares);
@@ -121,7 +130,7 @@ fn measure(samples: &[Sample], weights: &[f32]) -> (f64, f64) {
 
 impl Sample {
     /// The predicted probability of each candidate.
-    fn think(&self, weights: &[f32], chances: &mut Vec<f32>) {
+    fn predict(&self, weights: &[f32], chances: &mut Vec<f32>) {
         chances.clear();
         let mut begin = 0;
         for &end in &self.ends {
@@ -153,7 +162,7 @@ fn samples(line: &str) -> Option<Vec<Sample>> {
     let mut trail = [PASS; 2];
     for word in words {
         let (played, tried) = word.split_once(':')?;
-        let mut sums: HashMap<At, f32> = HashMap::new();
+        let mut sums: HashMap<Vertex, f32> = HashMap::new();
         for one in tried.split(',').filter(|one| !one.is_empty()) {
             let (mv, count) = one.split_once('=')?;
             if let Some(GoMove::Place(point)) = go.parse(mv).and_then(|action| go.legal_move(action).ok()) {
@@ -181,9 +190,9 @@ fn samples(line: &str) -> Option<Vec<Sample>> {
 fn look<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
-    trail: [At; 2],
+    trail: [Vertex; 2],
     room: &mut Room,
-    tried: &HashMap<At, f32>,
+    tried: &HashMap<Vertex, f32>,
 ) -> Option<Sample> {
     let mut candidates = Vec::new();
     let mut told: Vec<(u32, Feature)> = Vec::new();
@@ -218,9 +227,10 @@ mod tests {
             words
         };
         let lines: Vec<String> = (0..40).map(line).collect();
-        let how = PatternLearning { rounds: 5, rate: 0.1, fade: 0.001, least: 5, seed: 1 };
+        let config =
+            PatternTrainingConfig { epochs: 5, learning_rate: 0.1, l2: 0.001, min_count: 5, seed: 1 };
         let mut said = Vec::new();
-        let bytes = learn_patterns(&lines, how, &mut |line| said.push(line));
+        let bytes = train_patterns(&lines, config, &mut |line| said.push(line));
         assert!(said[0].starts_with("108 positions, 12 unknown"), "{}", said[0]);
         let number = |feature: Feature| {
             bytes

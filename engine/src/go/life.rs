@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::stones::{At, BORDER, EMPTY, Stones, margin, other, side};
+use super::stones::{BORDER, EMPTY, Stones, Vertex, margin, other, side};
 use crate::{Point, Side};
 
 /// The status of a chain with best play.
@@ -55,9 +55,9 @@ impl Status {
 pub(super) fn unconditional<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     colour: u8,
-) -> HashSet<At> {
+) -> HashSet<Vertex> {
     let regions = regions(stones, colour);
-    let mut chains: HashSet<At> = stones
+    let mut chains: HashSet<Vertex> = stones
         .geometry
         .points
         .iter()
@@ -77,11 +77,11 @@ pub(super) fn unconditional<const N: usize, const W: usize>(
 
 /// A connected region of points without stones of one colour.
 struct Region {
-    points: Vec<At>,
+    points: Vec<Vertex>,
     /// Heads of the chains of that colour around it.
-    borders: HashSet<At>,
+    borders: HashSet<Vertex>,
     /// Heads of those chains for which all its empty points are liberties (vital regions).
-    vital_to: HashSet<At>,
+    vital_to: HashSet<Vertex>,
 }
 
 fn regions<const N: usize, const W: usize>(stones: &Stones<N, W>, colour: u8) -> Vec<Region> {
@@ -97,7 +97,7 @@ fn regions<const N: usize, const W: usize>(stones: &Stones<N, W>, colour: u8) ->
         while let Some(&at) = points.get(looked) {
             looked += 1;
             for neighbour in stones.four(at) {
-                let neighbour = neighbour as At;
+                let neighbour = neighbour as Vertex;
                 match stones.cell(neighbour) {
                     BORDER => {}
                     cell if cell == colour => {
@@ -111,7 +111,7 @@ fn regions<const N: usize, const W: usize>(stones: &Stones<N, W>, colour: u8) ->
                 }
             }
         }
-        let is_vital = |&chain: &At| {
+        let is_vital = |&chain: &Vertex| {
             let liberties = stones.liberties(chain);
             points.iter().all(|&at| stones.cell(at) != EMPTY || liberties.has(usize::from(at)))
         };
@@ -122,7 +122,7 @@ fn regions<const N: usize, const W: usize>(stones: &Stones<N, W>, colour: u8) ->
 }
 
 /// Chains of each colour, by head, with a proven status.
-pub(super) fn proven<const N: usize, const W: usize>(stones: &Stones<N, W>) -> Vec<(At, Fate)> {
+pub(super) fn proven<const N: usize, const W: usize>(stones: &Stones<N, W>) -> Vec<(Vertex, Fate)> {
     let mut list = Vec::new();
     for colour in [1, 2] {
         let alive = unconditional(stones, colour);
@@ -130,7 +130,8 @@ pub(super) fn proven<const N: usize, const W: usize>(stones: &Stones<N, W>) -> V
             let closed =
                 !region.borders.is_empty() && region.borders.iter().all(|chain| alive.contains(chain));
             // With at most one inner empty point there is no space for two eyes.
-            let inner = |at: At| stones.four(at).iter().all(|&next| stones.cell(next as At) != colour);
+            let inner =
+                |at: Vertex| stones.four(at).iter().all(|&next| stones.cell(next as Vertex) != colour);
             let room = region.points.iter().filter(|&&at| inner(at)).count();
             if closed && room < 2 {
                 let enemies = region.points.iter().copied();
@@ -159,7 +160,7 @@ pub(super) fn status<const N: usize, const W: usize>(stones: &Stones<N, W>, owne
         if colour == EMPTY {
             continue;
         }
-        if chains.iter().any(|&(other, _, _): &(At, Fate, bool)| other == stones.head(head)) {
+        if chains.iter().any(|&(other, _, _): &(Vertex, Fate, bool)| other == stones.head(head)) {
             continue;
         }
         let head = stones.head(head);
@@ -180,13 +181,13 @@ pub(super) fn status<const N: usize, const W: usize>(stones: &Stones<N, W>, owne
         }
         chains.push((head, fate, proven));
     }
-    let is_dead = |at: At| stones.cell(at) != EMPTY && dead.contains(&stones.head(at));
+    let is_dead = |at: Vertex| stones.cell(at) != EMPTY && dead.contains(&stones.head(at));
     for (head, fate, proven) in &mut chains {
         if *fate == Fate::Alive && !*proven && is_seki(stones, *head, &is_dead) {
             *fate = Fate::Seki;
         }
     }
-    let point = |at: At| geometry.point(at);
+    let point = |at: Vertex| geometry.point(at);
     let list = chains
         .into_iter()
         .map(|(head, fate, proven)| Chain {
@@ -211,17 +212,24 @@ pub(super) fn status<const N: usize, const W: usize>(stones: &Stones<N, W>, owne
 /// Whether a living chain shares liberties with living enemies and has at most one liberty of its own.
 fn is_seki<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
-    head: At,
-    is_dead: &impl Fn(At) -> bool,
+    head: Vertex,
+    is_dead: &impl Fn(Vertex) -> bool,
 ) -> bool {
     let colour = stones.cell(head);
-    let shared = |at: At| {
-        stones.four(at).iter().any(|&next| stones.cell(next as At) == other(colour) && !is_dead(next as At))
+    let shared = |at: Vertex| {
+        stones
+            .four(at)
+            .iter()
+            .any(|&next| stones.cell(next as Vertex) == other(colour) && !is_dead(next as Vertex))
     };
     let touches_dead = stones.chain(head).any(|stone| {
-        stones.four(stone).iter().any(|&next| stones.cell(next as At) == other(colour) && is_dead(next as At))
+        stones
+            .four(stone)
+            .iter()
+            .any(|&next| stones.cell(next as Vertex) == other(colour) && is_dead(next as Vertex))
     });
-    let (with_both, alone): (Vec<At>, Vec<At>) = stones.liberties(head).iter().partition(|&at| shared(at));
+    let (with_both, alone): (Vec<Vertex>, Vec<Vertex>) =
+        stones.liberties(head).iter().partition(|&at| shared(at));
     !touches_dead && !with_both.is_empty() && alone.len() <= 1
 }
 
@@ -261,7 +269,7 @@ mod tests {
         stones
     }
 
-    fn fate(list: &[(At, Fate)], stones: &Stones<128, 2>, column: u16, row: u16) -> Option<Fate> {
+    fn fate(list: &[(Vertex, Fate)], stones: &Stones<128, 2>, column: u16, row: u16) -> Option<Fate> {
         let head = stones.head(stones.geometry.at(Point::new(column, row)));
         list.iter().find(|&&(chain, _)| chain == head).map(|&(_, fate)| fate)
     }
@@ -302,7 +310,7 @@ mod tests {
     }
 
     /// Whether the other side, moving alone, can capture the chain of a stone.
-    fn can_be_taken(stones: &Stones<128, 2>, stone: At, seen: &mut HashSet<u64>) -> bool {
+    fn can_be_taken(stones: &Stones<128, 2>, stone: Vertex, seen: &mut HashSet<u64>) -> bool {
         let attacker = other(stones.cell(stone));
         stones.empty().to_vec().into_iter().any(|at| {
             if !stones.is_legal(at, attacker) {

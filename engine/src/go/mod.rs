@@ -5,7 +5,7 @@
 //!
 //! The bot is separate from the rules: `stones` is its own faster board, with `shape` (eyes and patterns) and `ladder`;
 //! `playout` is the playout policy, `prior` and `tree` the nodes that `search` grows (with `helpers` for threads) by the
-//! parameters of `weights`, `patterns` the trained weights of move features, `watch` is time management, `net` the network that leads the search on small boards and advises it
+//! parameters of `weights`, `patterns` the trained weights of move features, `time_manager` is time management, `net` the network that leads the search on small boards and advises it
 //! on medium ones, `life` life and death, and `bot` the levels.
 
 mod board;
@@ -29,12 +29,12 @@ mod search;
 pub(crate) mod setup;
 mod shape;
 mod stones;
+mod time_manager;
 mod tree;
-mod watch;
 mod weights;
 
 pub use bot::{Analysis, Considered, GoBot, PassWhen, PlayedOut, play_out};
-pub use learn::{PatternLearning, learn_patterns};
+pub use learn::{PatternTrainingConfig, train_patterns};
 pub use life::{Chain, Fate, Status};
 pub use net::{NetGames, NetGamesSetup};
 pub use resign::Resigning;

@@ -8,7 +8,7 @@ use super::features::{Feature, PLAIN, hash_of_code};
 use super::stones::{BLACK, WHITE};
 
 /// The weights of known features. Unknown features have 0.
-pub(super) struct Numbers {
+pub(super) struct FeatureWeights {
     plain: [f32; PLAIN],
     /// A hash table from features to weights; 0 marks an empty slot.
     slots: Vec<(Feature, f32)>,
@@ -16,35 +16,35 @@ pub(super) struct Numbers {
     around: Vec<[u16; 2]>,
 }
 
-/// Scale of [`Numbers::around`].
+/// Scale of [`FeatureWeights::around`].
 pub(super) const WEIGHT: f32 = 64.0;
 
 /// Scale of the bytes in the file: 1/[`UNIT`].
 const UNIT: f32 = 24.0;
 
-impl Numbers {
+impl FeatureWeights {
     /// The built-in weights.
     pub(super) fn shared() -> &'static Self {
-        static SHARED: OnceLock<Numbers> = OnceLock::new();
+        static SHARED: OnceLock<FeatureWeights> = OnceLock::new();
         SHARED.get_or_init(|| Self::from_bytes(include_bytes!("patterns.bin")))
     }
 
-    pub(super) fn new(numbers: impl Iterator<Item = (Feature, f32)> + Clone) -> Self {
-        let count = numbers.clone().filter(|&(feature, _)| feature as usize >= PLAIN).count();
+    pub(super) fn new(weights: impl Iterator<Item = (Feature, f32)> + Clone) -> Self {
+        let count = weights.clone().filter(|&(feature, _)| feature as usize >= PLAIN).count();
         let mut known = Self {
             plain: [0.0; PLAIN],
             slots: vec![(0, 0.0); (2 * count + 2).next_power_of_two()],
             around: Vec::new(),
         };
-        for (feature, number) in numbers {
+        for (feature, weight) in weights {
             if let Some(plain) = known.plain.get_mut(feature as usize) {
-                *plain = number;
+                *plain = weight;
             } else {
                 let mut slot = feature as usize >> 3;
                 loop {
                     slot &= known.slots.len() - 1;
                     if known.slots[slot].0 == 0 {
-                        known.slots[slot] = (feature, number);
+                        known.slots[slot] = (feature, weight);
                         break;
                     }
                     slot += 1;
@@ -52,8 +52,8 @@ impl Numbers {
             }
         }
         let weight = |code, turn| {
-            let number = known.get(hash_of_code(code, turn));
-            (number.exp() * WEIGHT).round().clamp(1.0, 16_000.0) as u16
+            let weight = known.get(hash_of_code(code, turn));
+            (weight.exp() * WEIGHT).round().clamp(1.0, 16_000.0) as u16
         };
         known.around = (0..=u16::MAX).map(|code| [weight(code, BLACK), weight(code, WHITE)]).collect();
         known
@@ -66,15 +66,15 @@ impl Numbers {
     }
 
     /// Five bytes per feature: its hash, little-endian, and its weight in units of 1/[`UNIT`], signed.
-    pub(super) fn to_bytes(numbers: impl Iterator<Item = (Feature, f32)>) -> Vec<u8> {
-        let mut numbers: Vec<(Feature, i8)> = numbers
-            .map(|(feature, number)| (feature, (number * UNIT).round().clamp(-127.0, 127.0) as i8))
+    pub(super) fn to_bytes(weights: impl Iterator<Item = (Feature, f32)>) -> Vec<u8> {
+        let mut weights: Vec<(Feature, i8)> = weights
+            .map(|(feature, weight)| (feature, (weight * UNIT).round().clamp(-127.0, 127.0) as i8))
             .collect();
-        numbers.retain(|&(_, number)| number != 0);
-        numbers.sort_unstable();
-        numbers
+        weights.retain(|&(_, weight)| weight != 0);
+        weights.sort_unstable();
+        weights
             .into_iter()
-            .flat_map(|(feature, number)| feature.to_le_bytes().into_iter().chain([number as u8]))
+            .flat_map(|(feature, weight)| feature.to_le_bytes().into_iter().chain([weight as u8]))
             .collect()
     }
 
@@ -93,9 +93,9 @@ impl Numbers {
         let mut slot = feature as usize >> 3;
         loop {
             slot &= self.slots.len() - 1;
-            let (known, number) = self.slots[slot];
+            let (known, weight) = self.slots[slot];
             if known == feature {
-                return number;
+                return weight;
             }
             if known == 0 {
                 return 0.0;
@@ -112,11 +112,11 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let written = [(3, 1.5), (900, -0.5), (901, 2.0), (4_000_000_000, 0.25), (1_000, 0.0)];
-        let bytes = Numbers::to_bytes(written.into_iter());
+        let bytes = FeatureWeights::to_bytes(written.into_iter());
         assert_eq!(bytes.len(), 5 * 4, "what counts nothing is not kept");
-        let read = Numbers::from_bytes(&bytes);
-        for (feature, number) in written {
-            assert!((read.get(feature) - number).abs() <= 0.5 / UNIT, "{feature}");
+        let read = FeatureWeights::from_bytes(&bytes);
+        for (feature, weight) in written {
+            assert!((read.get(feature) - weight).abs() <= 0.5 / UNIT, "{feature}");
         }
         assert_eq!(read.get(77_777).to_bits(), 0.0_f32.to_bits());
     }
@@ -126,6 +126,6 @@ mod tests {
         let bytes = include_bytes!("patterns.bin");
         assert!(bytes.len() <= 1 << 20 && bytes.len().is_multiple_of(5));
         let (taking, throwing_away) = (0, 24);
-        assert!(Numbers::shared().get(taking) > Numbers::shared().get(throwing_away) + 1.0);
+        assert!(FeatureWeights::shared().get(taking) > FeatureWeights::shared().get(throwing_away) + 1.0);
     }
 }

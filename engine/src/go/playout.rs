@@ -3,8 +3,8 @@
 //! A light playout is uniformly random, except that own eyes are not filled. A full one first considers local replies to the
 //! last move: captures, saves, and patterns; `EXPERIMENTS.md` has the value of each rule.
 
-use super::patterns::Numbers;
-use super::stones::{At, BLACK, BORDER, EMPTY, PASS, Stones, WHITE, margin, other};
+use super::patterns::FeatureWeights;
+use super::stones::{BLACK, BORDER, EMPTY, PASS, Stones, Vertex, WHITE, margin, other};
 use crate::Rng;
 
 /// Playout policies.
@@ -64,20 +64,20 @@ impl Default for Odds {
 pub(super) struct Playouts<const N: usize> {
     rng: Rng,
     odds: Odds,
-    numbers: &'static Numbers,
+    numbers: &'static FeatureWeights,
     /// First player on each point, from the leaf on.
     pub(super) first: [u8; N],
     /// Move number of each first move, from the leaf on.
     pub(super) when: [u16; N],
     /// The moves of the last playout.
-    played: Vec<At>,
+    played: Vec<Vertex>,
     /// Last good replies to each move, by colour of the reply.
-    replies: Box<[[At; N]; 2]>,
+    replies: Box<[[Vertex; N]; 2]>,
 }
 
 /// Candidates for one choice.
 struct Choice {
-    moves: [At; Self::MOST],
+    moves: [Vertex; Self::MOST],
     length: usize,
 }
 
@@ -89,14 +89,14 @@ impl Choice {
     }
 
     #[inline]
-    fn add(&mut self, at: At) {
+    fn add(&mut self, at: Vertex) {
         if self.length < Self::MOST {
             self.moves[self.length] = at;
             self.length += 1;
         }
     }
 
-    fn pick(&self, rng: &mut Rng) -> At {
+    fn pick(&self, rng: &mut Rng) -> Vertex {
         match self.length {
             0 => PASS,
             1 => self.moves[0],
@@ -110,7 +110,7 @@ impl<const N: usize> Playouts<N> {
         Self {
             rng: Rng::new(seed),
             odds,
-            numbers: Numbers::shared(),
+            numbers: FeatureWeights::shared(),
             first: [EMPTY; N],
             when: [0; N],
             played: Vec::new(),
@@ -119,7 +119,7 @@ impl<const N: usize> Playouts<N> {
     }
 
     /// Updates the last good replies after a playout. `turn` and `last` are those at its start.
-    pub(super) fn learn(&mut self, mut turn: u8, mut last: At, winner: u8) {
+    pub(super) fn learn(&mut self, mut turn: u8, mut last: Vertex, winner: u8) {
         if self.odds.reply == 0 || winner == EMPTY {
             return;
         }
@@ -151,7 +151,7 @@ impl<const N: usize> Playouts<N> {
         &mut self,
         stones: &mut Stones<N, W>,
         mut turn: u8,
-        mut last: At,
+        mut last: Vertex,
         policy: Policy,
     ) -> u32 {
         // Playouts end by themselves except for long ko cycles; three times the board is beyond all that do.
@@ -191,7 +191,7 @@ impl<const N: usize> Playouts<N> {
 
     /// A local reply to the last move; [`PASS`] if there is none.
     #[inline]
-    fn local<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
+    fn local<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: Vertex) -> Vertex {
         if self.happens(self.odds.reply) {
             let at = self.replies[usize::from(turn) - 1][usize::from(last)];
             if at != PASS
@@ -233,7 +233,7 @@ impl<const N: usize> Playouts<N> {
             let mut sum = self.odds.away;
             let eight = stones.eight(last);
             for (weight, neighbour) in weights.iter_mut().zip(eight) {
-                let at = neighbour as At;
+                let at = neighbour as Vertex;
                 if stones.cell(at) == EMPTY
                     && !stones.is_eye(at, turn)
                     && stones.is_legal(at, turn)
@@ -246,7 +246,7 @@ impl<const N: usize> Playouts<N> {
             let mut left = self.rng.below(sum);
             for (weight, neighbour) in weights.into_iter().zip(eight) {
                 if left < weight {
-                    return neighbour as At;
+                    return neighbour as Vertex;
                 }
                 left -= weight;
             }
@@ -265,10 +265,10 @@ impl<const N: usize> Playouts<N> {
     }
 
     /// A move next to `made` that fits a pattern.
-    fn pattern<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, made: At) -> At {
+    fn pattern<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, made: Vertex) -> Vertex {
         let mut choice = Choice::new();
         for neighbour in stones.eight(made) {
-            let at = neighbour as At;
+            let at = neighbour as Vertex;
             if stones.cell(at) == EMPTY
                 && stones.is_pattern(at)
                 && stones.is_legal(at, turn)
@@ -281,7 +281,7 @@ impl<const N: usize> Playouts<N> {
     }
 
     /// Captures a chain in atari anywhere.
-    fn take<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8) -> At {
+    fn take<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8) -> Vertex {
         let mut choice = Choice::new();
         for head in stones.in_atari().iter() {
             if stones.cell(head) == other(turn) {
@@ -295,7 +295,7 @@ impl<const N: usize> Playouts<N> {
     }
 
     /// Captures a chain that the last move left in atari, or saves one that it put in atari.
-    fn atari<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
+    fn atari<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: Vertex) -> Vertex {
         let mut choice = Choice::new();
         if stones.cell(last) == other(turn) && stones.count(last) == 1 {
             let at = stones.liberties(last).first();
@@ -304,7 +304,7 @@ impl<const N: usize> Playouts<N> {
             }
         }
         for neighbour in stones.four(last) {
-            let stone = neighbour as At;
+            let stone = neighbour as Vertex;
             if stones.cell(stone) == turn && stones.count(stone) == 1 {
                 saving_moves(stones, stone, |at| choice.add(at));
             }
@@ -313,7 +313,7 @@ impl<const N: usize> Playouts<N> {
     }
 
     /// Extends a chain that the last move left with two liberties, or puts the last move's chain in atari.
-    fn two<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
+    fn two<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: Vertex) -> Vertex {
         let mut choice = Choice::new();
         if stones.cell(last) == other(turn) && stones.count(last) == 2 {
             for at in stones.liberties(last).iter() {
@@ -328,7 +328,7 @@ impl<const N: usize> Playouts<N> {
             }
         }
         for neighbour in stones.four(last) {
-            let stone = neighbour as At;
+            let stone = neighbour as Vertex;
             if stones.cell(stone) == turn && stones.count(stone) == 2 {
                 let mut liberties = [PASS; 2];
                 for (place, at) in liberties.iter_mut().zip(stones.liberties(stone).iter()) {
@@ -352,17 +352,17 @@ impl<const N: usize> Playouts<N> {
 
     /// Takes a liberty of an enemy chain, without more liberties, adjacent to an own chain that the last move left with
     /// three or four.
-    fn race<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
+    fn race<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: Vertex) -> Vertex {
         let mut choice = Choice::new();
         for neighbour in stones.four(last) {
-            let own = neighbour as At;
+            let own = neighbour as Vertex;
             if stones.cell(own) != turn || !(2..=4).contains(&stones.count(own)) {
                 continue;
             }
             let (mut weakest, mut least) = (PASS, stones.count(own) + 1);
             for stone in stones.chain(own) {
                 for next in stones.four(stone) {
-                    let next = next as At;
+                    let next = next as Vertex;
                     if stones.cell(next) == other(turn) && stones.count(next) < least {
                         (weakest, least) = (next, stones.count(next));
                     }
@@ -381,7 +381,7 @@ impl<const N: usize> Playouts<N> {
     }
 
     /// A random legal move that fills no own eye and, usually, is no self-atari. [`PASS`] if there is none.
-    fn anywhere<const W: usize>(&mut self, stones: &mut Stones<N, W>, turn: u8, policy: Policy) -> At {
+    fn anywhere<const W: usize>(&mut self, stones: &mut Stones<N, W>, turn: u8, policy: Policy) -> Vertex {
         let mut left = stones.empty().len();
         while left > 0 {
             let n = self.rng.below(left as u32) as usize;
@@ -403,7 +403,7 @@ impl<const N: usize> Playouts<N> {
 
 impl<const N: usize> Playouts<N> {
     /// Whether to play a self-atari.
-    fn throws<const W: usize>(&mut self, stones: &Stones<N, W>, at: At, turn: u8) -> bool {
+    fn throws<const W: usize>(&mut self, stones: &Stones<N, W>, at: Vertex, turn: u8) -> bool {
         if self.odds.killing > 0 && leaves_killing_shape(stones, at, turn) && self.happens(self.odds.killing)
         {
             return true;
@@ -413,20 +413,20 @@ impl<const N: usize> Playouts<N> {
 }
 
 /// Whether the enemy gets at most one eye by capturing the self-atari, if we then play the vital point.
-fn leaves_killing_shape<const N: usize, const W: usize>(stones: &Stones<N, W>, at: At, turn: u8) -> bool {
+fn leaves_killing_shape<const N: usize, const W: usize>(stones: &Stones<N, W>, at: Vertex, turn: u8) -> bool {
     let mut shape = [PASS; 7];
     shape[0] = at;
     let mut length = 1;
     let mut touches = false;
     for neighbour in stones.four(at) {
-        let cell = stones.cell(neighbour as At);
+        let cell = stones.cell(neighbour as Vertex);
         if cell == other(turn) {
             touches = true;
         }
-        if cell != turn || shape[..length].contains(&(neighbour as At)) {
+        if cell != turn || shape[..length].contains(&(neighbour as Vertex)) {
             continue;
         }
-        for stone in stones.chain(neighbour as At) {
+        for stone in stones.chain(neighbour as Vertex) {
             if length == shape.len() {
                 return false;
             }
@@ -435,7 +435,8 @@ fn leaves_killing_shape<const N: usize, const W: usize>(stones: &Stones<N, W>, a
         }
     }
     let shape = &shape[..length];
-    let inside = |at: At| stones.four(at).iter().filter(|&&next| shape.contains(&(next as At))).count();
+    let inside =
+        |at: Vertex| stones.four(at).iter().filter(|&&next| shape.contains(&(next as Vertex))).count();
     let (mut most, mut twos) = (0, 0);
     for &stone in shape {
         let degree = inside(stone);
@@ -456,11 +457,15 @@ fn leaves_killing_shape<const N: usize, const W: usize>(stones: &Stones<N, W>, a
 }
 
 /// Moves that save a chain in atari: capturing a neighbour, or extending to two liberties.
-fn saving_moves<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, mut found: impl FnMut(At)) {
+fn saving_moves<const N: usize, const W: usize>(
+    stones: &Stones<N, W>,
+    chain: Vertex,
+    mut found: impl FnMut(Vertex),
+) {
     let turn = stones.cell(chain);
     for stone in stones.chain(chain) {
         for neighbour in stones.four(stone) {
-            let enemy = neighbour as At;
+            let enemy = neighbour as Vertex;
             if stones.cell(enemy) == other(turn) && stones.count(enemy) == 1 {
                 let at = stones.liberties(enemy).first();
                 if stones.is_legal(at, turn) {
@@ -478,8 +483,8 @@ fn saving_moves<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At
 /// [`saving_moves`] without duplicates, in their order, at most eight.
 pub(super) fn distinct_saving_moves<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
-    chain: At,
-) -> impl DoubleEndedIterator<Item = At> {
+    chain: Vertex,
+) -> impl DoubleEndedIterator<Item = Vertex> {
     let mut moves = [PASS; 8];
     let mut length = 0;
     saving_moves(stones, chain, |at| {
@@ -493,18 +498,22 @@ pub(super) fn distinct_saving_moves<const N: usize, const W: usize>(
 
 /// The vital point of an empty region of three to five points adjacent to the last move and surrounded by enemies only: the
 /// point with the most neighbours inside. [`PASS`] if there is none.
-pub(super) fn nakade<const N: usize, const W: usize>(stones: &Stones<N, W>, turn: u8, last: At) -> At {
+pub(super) fn nakade<const N: usize, const W: usize>(
+    stones: &Stones<N, W>,
+    turn: u8,
+    last: Vertex,
+) -> Vertex {
     for neighbour in stones.four(last) {
-        if stones.cell(neighbour as At) != EMPTY {
+        if stones.cell(neighbour as Vertex) != EMPTY {
             continue;
         }
         let mut region = [PASS; 6];
-        region[0] = neighbour as At;
+        region[0] = neighbour as Vertex;
         let (mut length, mut looked) = (1, 0);
         let mut closed = true;
         'grow: while looked < length {
             for next in stones.four(region[looked]) {
-                let next = next as At;
+                let next = next as Vertex;
                 match stones.cell(next) {
                     BORDER => {}
                     EMPTY if region[..length].contains(&next) => {}
@@ -528,8 +537,9 @@ pub(super) fn nakade<const N: usize, const W: usize>(stones: &Stones<N, W>, turn
         if !closed || length < 3 {
             continue;
         }
-        let inside =
-            |at: At| stones.four(at).iter().filter(|&&next| region[..length].contains(&(next as At))).count();
+        let inside = |at: Vertex| {
+            stones.four(at).iter().filter(|&&next| region[..length].contains(&(next as Vertex))).count()
+        };
         let best = (0..length).max_by_key(|&n| inside(region[n])).unwrap_or(0);
         if inside(region[best]) >= 2 && stones.is_legal(region[best], turn) {
             return region[best];
@@ -542,14 +552,14 @@ pub(super) fn nakade<const N: usize, const W: usize>(stones: &Stones<N, W>, turn
 /// points.
 pub(super) fn owners<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
-    mut each: impl FnMut(At, i32),
+    mut each: impl FnMut(Vertex, i32),
 ) -> i32 {
     let mut sum = 0;
     for &at in &stones.geometry.points {
         let owner = match stones.cell(at) {
             EMPTY => {
                 let seen = stones.four(at).into_iter().fold(0, |seen, neighbour| {
-                    let cell = stones.cell(neighbour as At);
+                    let cell = stones.cell(neighbour as Vertex);
                     // The border has both bits and is ignored.
                     if cell == BORDER { seen } else { seen | cell }
                 });

@@ -5,8 +5,8 @@
 use super::features::{distance, is_open};
 use super::ladder;
 use super::playout::{distinct_saving_moves, nakade};
-use super::stones::{At, EMPTY, PASS, Stones};
-use crate::numbers::Visit;
+use super::stones::{EMPTY, PASS, Stones, Vertex};
+use crate::parameters::Visit;
 
 /// Weights of the reasons, in playouts. Tuned by self-play; see `EXPERIMENTS.md`.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,8 +42,9 @@ pub(super) struct Reasons {
 impl Reasons {
     /// Visits every parameter with its name; see EXPERIMENTS.md.
     pub(super) fn each(&mut self, visit: Visit<'_>) {
-        let mut show =
-            |name, number: &mut f32| visit(name, (0.0, 200.0), crate::numbers::Place::Single(number));
+        let mut show = |name, number: &mut f32| {
+            visit(name, (0.0, 200.0), crate::parameters::ParameterRef::Single(number));
+        };
         show("prior-even", &mut self.even);
         show("prior-pattern", &mut self.pattern);
         show("prior-self-atari", &mut self.self_atari);
@@ -96,7 +97,7 @@ const MANY: u16 = 8;
 /// A move with its prior: virtual playouts, and wins among them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prior {
-    pub(super) at: At,
+    pub(super) at: Vertex,
     pub(super) visits: f32,
     pub(super) wins: f32,
     /// Probability of the move by its features.
@@ -118,7 +119,7 @@ impl Prior {
 pub(super) fn priors<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
-    last: At,
+    last: Vertex,
     reasons: &Reasons,
     into: &mut Vec<Prior>,
 ) {
@@ -130,7 +131,7 @@ pub(super) fn priors<const N: usize, const W: usize>(
             into.push(Prior { at, visits: reasons.even, wins: reasons.even / 2.0, chance: 0.0 });
         }
     }
-    let mut tell = |at: At, playouts: f32, wins: bool| {
+    let mut tell = |at: Vertex, playouts: f32, wins: bool| {
         if let Some(prior) = into.get_mut(usize::from(place[usize::from(at)])) {
             if wins {
                 prior.win(playouts);
@@ -202,7 +203,7 @@ pub(super) fn priors<const N: usize, const W: usize>(
 fn of_place<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
-    last: At,
+    last: Vertex,
     reasons: &Reasons,
     prior: &mut Prior,
 ) {

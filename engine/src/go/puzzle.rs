@@ -40,7 +40,7 @@ struct Now {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CaptureContestMove {
     /// A stone on the point of this bit.
-    At(u128),
+    Stone(u128),
     /// A pass.
     Pass,
 }
@@ -139,7 +139,9 @@ impl CaptureContest {
     /// The position after the move, if it is legal; of the repetition rules only the simple ko is applied.
     fn after(&self, mv: CaptureContestMove) -> Option<Now> {
         let Now { mut stones, turn, ko } = self.now;
-        let CaptureContestMove::At(at) = mv else { return Some(Now { stones, turn: turn.other(), ko: 0 }) };
+        let CaptureContestMove::Stone(at) = mv else {
+            return Some(Now { stones, turn: turn.other(), ko: 0 });
+        };
         if at == ko {
             return None;
         }
@@ -176,7 +178,7 @@ impl CaptureContest {
             std::iter::from_fn(move || {
                 let bit = part & part.wrapping_neg();
                 part &= !bit;
-                (bit != 0).then_some(CaptureContestMove::At(bit))
+                (bit != 0).then_some(CaptureContestMove::Stone(bit))
             })
         })
     }
@@ -259,7 +261,7 @@ impl Contest for CaptureContest {
 
     fn action(&self, mv: CaptureContestMove) -> Action {
         match mv {
-            CaptureContestMove::At(bit) => Action::Place(self.point(bit)),
+            CaptureContestMove::Stone(bit) => Action::Place(self.point(bit)),
             CaptureContestMove::Pass => Action::Pass,
         }
     }

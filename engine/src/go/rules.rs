@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use super::board::{Board, Cell, Effect, Place};
+use super::board::{Board, Cell, Effect, Vertex};
 use super::score::{self, Score};
 use super::setup::points_text;
 use super::{GoSetup, Handicap, Superko};
@@ -64,12 +64,12 @@ pub struct Go {
     turn: Side,
     phase: Phase,
     /// The ko point.
-    ko: Option<Place>,
+    ko: Option<Vertex>,
     /// Stones marked as dead.
-    dead: HashSet<Place>,
+    dead: HashSet<Vertex>,
     /// The marks that a side has agreed to last, and the marks that the other side changed before its own agreement.
-    agreed_to: Option<(Side, HashSet<Place>)>,
-    disputed: Vec<Place>,
+    agreed_to: Option<(Side, HashSet<Vertex>)>,
+    disputed: Vec<Vertex>,
     /// Keys of earlier positions; including the side to move if superko is situational.
     past: HashSet<u64>,
     /// Number of stones that each side has captured.
@@ -282,7 +282,7 @@ impl Go {
         }
     }
 
-    fn check_place(&self, place: Place) -> Result<(), IllegalAction> {
+    fn check_place(&self, place: Vertex) -> Result<(), IllegalAction> {
         let point = || self.board.point(place);
         if self.board.at(place) != Cell::Empty {
             return Err(IllegalAction::Occupied(point()));

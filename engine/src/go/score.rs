@@ -4,7 +4,7 @@
 //! is alive and has dame, so that all dame must be filled before the end. Here dame may be left: a group with dame is in
 //! seki only if its own territory is not enough for two eyes, which is a single region of at most two points.
 
-use super::board::{Board, Cell, Place};
+use super::board::{Board, Cell, Vertex};
 use super::{GoSetup, Scoring};
 use crate::{Point, Side};
 
@@ -19,11 +19,11 @@ pub struct Score {
 
 /// A region of connected empty points.
 struct Region {
-    points: Vec<Place>,
+    points: Vec<Vertex>,
     /// Sides with adjacent stones.
     touches: [bool; 2],
     /// Heads of adjacent chains.
-    chains: Vec<Place>,
+    chains: Vec<Vertex>,
 }
 
 /// Scores a board without dead stones; `prisoners` are the captures of each side, including dead stones.
@@ -68,7 +68,7 @@ pub(super) fn count(board: &Board, setup: &GoSetup, prisoners: [u32; 2]) -> Scor
 }
 
 fn regions(board: &Board) -> Vec<Region> {
-    let mut seen: Vec<Place> = Vec::new();
+    let mut seen: Vec<Vertex> = Vec::new();
     let mut is_seen = std::collections::HashSet::new();
     let mut list = Vec::new();
     for start in board.places() {
@@ -103,9 +103,9 @@ fn regions(board: &Board) -> Vec<Region> {
 }
 
 /// Heads of the chains in seki. Chains around one region of their own share their status.
-fn chains_in_seki(board: &Board, regions: &[Region]) -> Vec<Place> {
+fn chains_in_seki(board: &Board, regions: &[Region]) -> Vec<Vertex> {
     let is_own = |region: &Region| region.touches[0] != region.touches[1];
-    let mut groups: Vec<Vec<Place>> = Vec::new();
+    let mut groups: Vec<Vec<Vertex>> = Vec::new();
     for place in board.places() {
         if matches!(board.at(place), Cell::Stone(_)) && board.head(place) == place {
             groups.push(vec![place]);
@@ -117,7 +117,7 @@ fn chains_in_seki(board: &Board, regions: &[Region]) -> Vec<Place> {
         rest.push(joined.concat());
         groups = rest;
     }
-    let touches = |group: &[Place], region: &Region| region.chains.iter().any(|chain| group.contains(chain));
+    let touches = |group: &[Vertex], region: &Region| region.chains.iter().any(|chain| group.contains(chain));
     groups.retain(|group| {
         let dame = regions.iter().any(|region| !is_own(region) && touches(group, region));
         let eyes: Vec<usize> = regions

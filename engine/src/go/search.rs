@@ -9,12 +9,12 @@ use std::sync::atomic::AtomicBool;
 use super::features::{Room, features};
 use super::helpers::{help, lead_helpers};
 use super::net::{Guide, InputPlanes, Question, Scratch};
-use super::patterns::Numbers;
+use super::patterns::FeatureWeights;
 use super::playout::{Odds, Playouts, Policy, owners};
 use super::prior::{Prior, priors};
-use super::stones::{At, BLACK, EMPTY, Geometry, PASS, Stones, colour, margin, other, side};
+use super::stones::{BLACK, EMPTY, Geometry, PASS, Stones, Vertex, colour, margin, other, side};
+use super::time_manager::{RootStats, StopRule, TimeManager};
 use super::tree::{Node, ROOT, Tree};
-use super::watch::{Contest, Patience, Watch};
 use super::weights::Options;
 use super::{Go, GoMove, Scoring, Superko};
 use crate::search::threads::{EndOnDrop, beside};
@@ -33,7 +33,7 @@ pub(super) enum Ending {
 #[derive(Clone, Debug)]
 pub(super) struct Tried {
     /// Principal variation, starting with the move.
-    pub(super) line: Vec<At>,
+    pub(super) line: Vec<Vertex>,
     pub(super) visits: u32,
     /// Winning share of the side to move.
     pub(super) share: f32,
@@ -70,7 +70,7 @@ pub(super) struct Search<const N: usize, const W: usize> {
     stones: Stones<N, W>,
     turn: u8,
     /// The last move, and the one before it.
-    trail: [At; 2],
+    trail: [Vertex; 2],
     /// Successive passes before the root, at most one.
     passes: u8,
     pub(super) terms: Terms,
@@ -96,7 +96,7 @@ pub(super) struct Player<const N: usize, const W: usize> {
     playouts: Playouts<N>,
     pub(super) stones: Stones<N, W>,
     pub(super) turn: u8,
-    pub(super) trail: [At; 2],
+    pub(super) trail: [Vertex; 2],
     pub(super) passes: u8,
     pub(super) path: Vec<u32>,
     pub(super) keys: Vec<(u64, u8)>,
@@ -112,7 +112,7 @@ pub(super) struct Player<const N: usize, const W: usize> {
     /// The network's winning chance of Black at the leaf; then `list` contains the moves from there.
     pub(super) judged: Option<f32>,
     room: Room,
-    candidates: Vec<At>,
+    candidates: Vec<Vertex>,
     chances: Vec<f32>,
     /// [`Tree::age`] of the path: pruning moves nodes.
     age: u32,
@@ -290,7 +290,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
     }
 
     /// The node at most two moves below the root with this position.
-    fn find(&self, stones: &Stones<N, W>, turn: u8, last: At, passes: u8) -> Option<u32> {
+    fn find(&self, stones: &Stones<N, W>, turn: u8, last: Vertex, passes: u8) -> Option<u32> {
         let same = |board: &Stones<N, W>, to_move: u8| {
             board.key == stones.key
                 && board.ko == stones.ko
@@ -323,12 +323,12 @@ impl<const N: usize, const W: usize> Search<N, W> {
         }
     }
 
-    /// Runs playouts until a limit is reached or patience ends. `look` is called occasionally.
+    /// Runs playouts until a limit is reached or the stop rule applies. `look` is called occasionally.
     pub(super) fn run(
         &mut self,
         go: &Go,
         limits: &Limits<'_>,
-        patience: Patience,
+        stop_rule: StopRule,
         look: &mut dyn FnMut(&Self),
     ) {
         let mut players = std::mem::take(&mut self.players);
@@ -348,9 +348,9 @@ impl<const N: usize, const W: usize> Search<N, W> {
             self.expand(go, ROOT, &self.stones.clone(), (self.turn, self.trail, self.passes), player);
         }
         self.begun = 0;
-        let watch = Watch::new(limits, patience);
+        let time = TimeManager::new(limits, stop_rule);
         if others.is_empty() {
-            self.lead(go, watch, look, player);
+            self.lead(go, time, look, player);
         } else {
             let over = AtomicBool::new(false);
             let shared = Mutex::new(&mut *self);
@@ -360,7 +360,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
                     let (shared, over) = (&shared, &over);
                     let _ = beside(scope, move || help(go, limits, shared, over, helper));
                 }
-                lead_helpers(go, watch, look, &shared, player);
+                lead_helpers(go, time, look, &shared, player);
             });
         }
         self.players = players;
@@ -370,15 +370,15 @@ impl<const N: usize, const W: usize> Search<N, W> {
     fn lead(
         &mut self,
         go: &Go,
-        mut watch: Watch<'_>,
+        mut time: TimeManager<'_>,
         look: &mut dyn FnMut(&Self),
         player: &mut Player<N, W>,
     ) {
-        while !watch.is_over(self.begun) {
-            self.descend(go, player, &mut |begun| watch.is_over(begun));
+        while !time.is_over(self.begun) {
+            self.descend(go, player, &mut |begun| time.is_over(begun));
             player.play_out(self.terms, self.evened, self.guide());
             self.update(go, player);
-            if self.is_enough(&mut watch, look) {
+            if self.is_enough(&mut time, look) {
                 break;
             }
         }
@@ -404,32 +404,32 @@ impl<const N: usize, const W: usize> Search<N, W> {
         f32::midpoint(1.0, self.ends.won as f32 / self.ends.counted.max(1) as f32)
     }
 
-    /// Reports if it is time to; returns whether patience ends.
-    pub(super) fn is_enough(&self, watch: &mut Watch<'_>, look: &mut dyn FnMut(&Self)) -> bool {
-        if watch.is_time_to_tell(self.begun) {
+    /// Reports if it is time to; returns whether the stop rule applies.
+    pub(super) fn is_enough(&self, time: &mut TimeManager<'_>, look: &mut dyn FnMut(&Self)) -> bool {
+        if time.is_time_to_tell(self.begun) {
             look(self);
         }
-        watch.is_enough(self.begun, || self.contest())
+        time.is_enough(self.begun, || self.root_stats())
     }
 
-    fn contest(&self) -> Contest {
+    fn root_stats(&self) -> RootStats {
         let children = self.tree.children(ROOT);
-        let mut contest = Contest { best: 0.0, second: 0.0, agrees: true };
+        let mut stats = RootStats { best: 0.0, second: 0.0, agrees: true };
         let mut leader = None;
         for node in children {
-            if node.visits > contest.best {
-                (contest.best, contest.second) = (node.visits, contest.best);
+            if node.visits > stats.best {
+                (stats.best, stats.second) = (node.visits, stats.best);
                 leader = Some(node);
             } else {
-                contest.second = contest.second.max(node.visits);
+                stats.second = stats.second.max(node.visits);
             }
         }
         if let Some(leader) = leader {
-            contest.agrees = children
+            stats.agrees = children
                 .iter()
                 .all(|node| node.visits * 10.0 < leader.visits || node.share() <= leader.share());
         }
-        contest
+        stats
     }
 
     /// Descends to a leaf. Its path gets a virtual loss until [`Self::update`], so that other threads search elsewhere.
@@ -612,7 +612,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         go: &Go,
         node: u32,
         stones: &Stones<N, W>,
-        (turn, trail, passes): (u8, [At; 2], u8),
+        (turn, trail, passes): (u8, [Vertex; 2], u8),
         player: &mut Player<N, W>,
     ) {
         /// Random tie-breaking, in virtual wins.
@@ -753,15 +753,15 @@ impl<const N: usize, const W: usize> Search<N, W> {
 fn tell_chances<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
-    trail: [At; 2],
+    trail: [Vertex; 2],
     sharpness: f32,
-    (room, candidates, chances): (&mut Room, &mut Vec<At>, &mut Vec<f32>),
+    (room, candidates, chances): (&mut Room, &mut Vec<Vertex>, &mut Vec<f32>),
     list: &mut [Prior],
 ) {
-    let numbers = Numbers::shared();
+    let weights = FeatureWeights::shared();
     chances.clear();
     chances.resize(stones.empty().len(), 0.0);
-    features(stones, turn, trail, room, candidates, |n, feature| chances[n] += numbers.get(feature));
+    features(stones, turn, trail, room, candidates, |n, feature| chances[n] += weights.get(feature));
     chances.truncate(candidates.len());
     let most = chances.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     for chance in chances.iter_mut() {
@@ -775,7 +775,7 @@ fn tell_chances<const N: usize, const W: usize>(
 }
 
 /// The last move of a game, and the one before it.
-pub(super) fn trail(go: &Go, geometry: &Geometry) -> [At; 2] {
+pub(super) fn trail(go: &Go, geometry: &Geometry) -> [Vertex; 2] {
     [go.last(), go.before()].map(|mv| match mv {
         Some(GoMove::Place(point)) => geometry.at(point),
         _ => PASS,
@@ -783,7 +783,7 @@ pub(super) fn trail(go: &Go, geometry: &Geometry) -> [At; 2] {
 }
 
 /// The board after a move.
-fn after<const N: usize, const W: usize>(stones: &Stones<N, W>, at: At, turn: u8) -> Stones<N, W> {
+fn after<const N: usize, const W: usize>(stones: &Stones<N, W>, at: Vertex, turn: u8) -> Stones<N, W> {
     let mut board = stones.clone();
     if at == PASS {
         board.pass();

@@ -14,10 +14,10 @@ use crate::{Game, Point, Side};
 
 /// A point including the border: (row + 1) * width + column + 1, where width is the size plus one. Adjacent rows share a
 /// border point.
-pub(super) type At = u16;
+pub(super) type Vertex = u16;
 
 /// No point, or as a move a pass. Index 0 belongs to the border.
-pub(super) const PASS: At = 0;
+pub(super) const PASS: Vertex = 0;
 
 pub(super) const EMPTY: u8 = 0;
 pub(super) const BLACK: u8 = 1;
@@ -75,12 +75,12 @@ impl<const W: usize> Points<W> {
 
     /// The lowest point; [`PASS`] if empty.
     #[inline]
-    pub(super) fn first(&self) -> At {
+    pub(super) fn first(&self) -> Vertex {
         self.iter().next().unwrap_or(PASS)
     }
 
     #[inline]
-    pub(super) fn iter(&self) -> impl Iterator<Item = At> + use<W> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Vertex> + use<W> {
         let words = self.0;
         (0..W).flat_map(move |n| {
             let mut left = words[n];
@@ -88,7 +88,7 @@ impl<const W: usize> Points<W> {
                 (left != 0).then(|| {
                     let bit = left.trailing_zeros();
                     left &= left - 1;
-                    (n * 64) as At + bit as At
+                    (n * 64) as Vertex + bit as Vertex
                 })
             })
         })
@@ -108,7 +108,7 @@ pub(super) struct Geometry {
     pub(super) size: u8,
     width: u16,
     /// The points of the board, row by row from the bottom.
-    pub(super) points: Vec<At>,
+    pub(super) points: Vec<Vertex>,
     /// Zobrist keys by point and colour minus one: the same as on the rules' board.
     keys: Vec<[u64; 2]>,
     /// Distance to the nearest edge, 1 on the edge.
@@ -142,21 +142,21 @@ impl Geometry {
     }
 
     /// The index of a point in `points`.
-    pub(super) fn number(&self, at: At) -> usize {
+    pub(super) fn number(&self, at: Vertex) -> usize {
         let point = self.point(at);
         usize::from(point.row) * usize::from(self.size) + usize::from(point.column)
     }
 
-    pub(super) fn at(&self, point: Point) -> At {
+    pub(super) fn at(&self, point: Point) -> Vertex {
         (point.row + 1) * self.width + point.column + 1
     }
 
-    pub(super) fn point(&self, at: At) -> Point {
+    pub(super) fn point(&self, at: Vertex) -> Point {
         Point::new(at % self.width - 1, at / self.width - 1)
     }
 
     /// The line of a point: 1 on the edge, 2 on the second line, and so on.
-    pub(super) fn line(&self, at: At) -> u8 {
+    pub(super) fn line(&self, at: Vertex) -> u8 {
         self.lines[usize::from(at)]
     }
 }
@@ -171,19 +171,19 @@ pub(super) struct Stones<const N: usize, const W: usize> {
     /// Codes of the eight neighbours of each point, two bits each; see [`Shapes`] for their order.
     around: [u16; N],
     /// For a stone: the head of its chain.
-    head: [At; N],
+    head: [Vertex; N],
     /// For a stone: the next stone of its chain, circularly.
-    next: [At; N],
+    next: [Vertex; N],
     /// Chains, by head.
     chains: [Chain<W>; N],
     /// The empty points, unordered; below: the index of each point there.
-    empty: [At; N],
+    empty: [Vertex; N],
     slot: [u16; N],
     empties: u16,
     /// Heads of the chains in atari.
     atari: Points<W>,
     /// The ko point.
-    pub(super) ko: At,
+    pub(super) ko: Vertex,
     /// Zobrist key of all stones.
     pub(super) key: u64,
     /// Number of stones that each colour has placed.
@@ -244,26 +244,26 @@ impl<const N: usize, const W: usize> Stones<N, W> {
     }
 
     #[inline]
-    pub(super) fn cell(&self, at: At) -> u8 {
+    pub(super) fn cell(&self, at: Vertex) -> u8 {
         self.cells[usize::from(at)]
     }
 
     #[inline]
-    pub(super) fn four(&self, at: At) -> [usize; 4] {
+    pub(super) fn four(&self, at: Vertex) -> [usize; 4] {
         let at = usize::from(at);
         [at - self.width, at - 1, at + 1, at + self.width]
     }
 
     /// The neighbours, in the order of the codes.
     #[inline]
-    pub(super) fn eight(&self, at: At) -> [usize; 8] {
+    pub(super) fn eight(&self, at: Vertex) -> [usize; 8] {
         let at = usize::from(at);
         let (low, high) = (at - self.width, at + self.width);
         [low, at - 1, at + 1, high, low - 1, low + 1, high - 1, high + 1]
     }
 
     /// The empty points, unordered.
-    pub(super) fn empty(&self) -> &[At] {
+    pub(super) fn empty(&self) -> &[Vertex] {
         &self.empty[..usize::from(self.empties)]
     }
 
@@ -277,30 +277,30 @@ impl<const N: usize, const W: usize> Stones<N, W> {
 
     /// The head of a stone's chain.
     #[inline]
-    pub(super) fn head(&self, stone: At) -> At {
+    pub(super) fn head(&self, stone: Vertex) -> Vertex {
         self.head[usize::from(stone)]
     }
 
     /// Number of liberties of a stone's chain.
     #[inline]
-    pub(super) fn count(&self, stone: At) -> u16 {
+    pub(super) fn count(&self, stone: Vertex) -> u16 {
         self.chains[usize::from(self.head(stone))].count
     }
 
     #[inline]
-    pub(super) fn liberties(&self, stone: At) -> &Points<W> {
+    pub(super) fn liberties(&self, stone: Vertex) -> &Points<W> {
         &self.chains[usize::from(self.head(stone))].liberties
     }
 
     /// Number of stones in a stone's chain.
     #[inline]
-    pub(super) fn stones(&self, stone: At) -> u16 {
+    pub(super) fn stones(&self, stone: Vertex) -> u16 {
         self.chains[usize::from(self.head(stone))].stones
     }
 
     /// The stones of a stone's chain.
     #[inline]
-    pub(super) fn chain(&self, stone: At) -> impl Iterator<Item = At> {
+    pub(super) fn chain(&self, stone: Vertex) -> impl Iterator<Item = Vertex> {
         let mut at = Some(stone);
         std::iter::from_fn(move || {
             let here = at?;
@@ -318,35 +318,35 @@ impl<const N: usize, const W: usize> Stones<N, W> {
     /// Whether a point is an eye of this colour: all orthogonal neighbours are its stones, and too few diagonals are enemies
     /// to make it false.
     #[inline]
-    pub(super) fn is_eye(&self, at: At, colour: u8) -> bool {
+    pub(super) fn is_eye(&self, at: Vertex, colour: u8) -> bool {
         self.shapes.is_eye(self.around[usize::from(at)], colour)
     }
 
     /// The code of a point's eight neighbours.
     #[inline]
-    pub(super) fn code(&self, at: At) -> u16 {
+    pub(super) fn code(&self, at: Vertex) -> u16 {
         self.around[usize::from(at)]
     }
 
     /// Whether a 3x3 pattern matches around an empty point.
     #[inline]
-    pub(super) fn is_pattern(&self, at: At) -> bool {
+    pub(super) fn is_pattern(&self, at: Vertex) -> bool {
         self.shapes.is_pattern(self.around[usize::from(at)])
     }
 
     /// Whether a stone on an empty point is legal, ignoring superko.
     #[inline]
-    pub(super) fn is_legal(&self, at: At, colour: u8) -> bool {
+    pub(super) fn is_legal(&self, at: Vertex, colour: u8) -> bool {
         at != self.ko
             && (self.shapes.empties(self.around[usize::from(at)]) > 0
                 || self.four(at).into_iter().any(|neighbour| match self.cells[neighbour] {
                     BORDER => false,
-                    owner => (owner == colour) != (self.count(neighbour as At) == 1),
+                    owner => (owner == colour) != (self.count(neighbour as Vertex) == 1),
                 }))
     }
 
     /// Number of liberties of the chain after a stone here. Of captured chains only adjacent points count.
-    pub(super) fn liberties_after(&self, at: At, colour: u8) -> u16 {
+    pub(super) fn liberties_after(&self, at: Vertex, colour: u8) -> u16 {
         let mut liberties = Points::<W>::NONE;
         let mut more = 0;
         for neighbour in self.four(at) {
@@ -370,22 +370,22 @@ impl<const N: usize, const W: usize> Stones<N, W> {
 
     /// Whether a stone here has at most one liberty afterwards.
     #[inline]
-    pub(super) fn is_self_atari(&self, at: At, colour: u8) -> bool {
+    pub(super) fn is_self_atari(&self, at: Vertex, colour: u8) -> bool {
         self.shapes.empties(self.around[usize::from(at)]) < 2 && self.liberties_after(at, colour) < 2
     }
 
     /// Zobrist key of all stones after a legal move.
-    pub(super) fn key_after(&self, at: At, colour: u8) -> u64 {
+    pub(super) fn key_after(&self, at: Vertex, colour: u8) -> u64 {
         let mut key = self.key ^ self.geometry.keys[usize::from(at)][usize::from(colour) - 1];
         let four = self.four(at);
         for (n, &neighbour) in four.iter().enumerate() {
-            if self.cells[neighbour] != other(colour) || self.count(neighbour as At) != 1 {
+            if self.cells[neighbour] != other(colour) || self.count(neighbour as Vertex) != 1 {
                 continue;
             }
             let head = self.head[neighbour];
             let again = |&earlier: &usize| self.cells[earlier] == other(colour) && self.head[earlier] == head;
             if !four[..n].iter().any(again) {
-                for stone in self.chain(neighbour as At) {
+                for stone in self.chain(neighbour as Vertex) {
                     key ^= self.geometry.keys[usize::from(stone)][usize::from(other(colour)) - 1];
                 }
             }
@@ -394,7 +394,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
     }
 
     /// Places a stone on a legal point, and removes captured chains.
-    pub(super) fn put(&mut self, at: At, colour: u8) {
+    pub(super) fn put(&mut self, at: Vertex, colour: u8) {
         let n = usize::from(at);
         self.ko = PASS;
         self.take_empty(at);
@@ -432,9 +432,9 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         }
         let (mut captured, mut where_captured) = (0, PASS);
         for neighbour in four {
-            if self.cells[neighbour] == other(colour) && self.count(neighbour as At) == 0 {
-                captured += self.remove(neighbour as At);
-                where_captured = neighbour as At;
+            if self.cells[neighbour] == other(colour) && self.count(neighbour as Vertex) == 0 {
+                captured += self.remove(neighbour as Vertex);
+                where_captured = neighbour as Vertex;
             }
         }
         let head = usize::from(self.head[n]);
@@ -454,13 +454,13 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         self.ko = PASS;
     }
 
-    fn merge(&mut self, a: At, b: At) {
+    fn merge(&mut self, a: Vertex, b: Vertex) {
         let (a, b) = (usize::from(a), usize::from(b));
         let (long, short) = if self.chains[a].stones >= self.chains[b].stones { (a, b) } else { (b, a) };
         self.atari.take(short);
         let mut stone = short;
         loop {
-            self.head[stone] = long as At;
+            self.head[stone] = long as Vertex;
             stone = usize::from(self.next[stone]);
             if stone == short {
                 break;
@@ -475,7 +475,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
     }
 
     /// Removes a chain; returns its number of stones.
-    pub(super) fn remove(&mut self, stone: At) -> u16 {
+    pub(super) fn remove(&mut self, stone: Vertex) -> u16 {
         let colour = self.cell(stone);
         self.atari.take(usize::from(self.head(stone)));
         let mut at = stone;
@@ -530,14 +530,14 @@ impl<const N: usize, const W: usize> Stones<N, W> {
     }
 
     #[inline]
-    fn add_empty(&mut self, at: At) {
+    fn add_empty(&mut self, at: Vertex) {
         self.empty[usize::from(self.empties)] = at;
         self.slot[usize::from(at)] = self.empties;
         self.empties += 1;
     }
 
     #[inline]
-    fn take_empty(&mut self, at: At) {
+    fn take_empty(&mut self, at: Vertex) {
         self.empties -= 1;
         let last = self.empty[usize::from(self.empties)];
         let slot = self.slot[usize::from(at)];
@@ -564,7 +564,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
                     match self.cells[neighbour] {
                         EMPTY if !seen.has(neighbour) => {
                             seen.add(neighbour);
-                            region.push(neighbour as At);
+                            region.push(neighbour as Vertex);
                         }
                         EMPTY | BORDER => {}
                         stone => touches |= stone,
@@ -577,7 +577,8 @@ impl<const N: usize, const W: usize> Stones<N, W> {
                 }
             }
         }
-        let owner_of = |&at: &At| if self.cell(at) == EMPTY { owner[usize::from(at)] } else { self.cell(at) };
+        let owner_of =
+            |&at: &Vertex| if self.cell(at) == EMPTY { owner[usize::from(at)] } else { self.cell(at) };
         self.geometry.points.iter().map(owner_of).collect()
     }
 }
@@ -626,8 +627,8 @@ mod tests {
                 }
             }
             let in_atari =
-                |&at: &At| stones.cell(at) != EMPTY && stones.head(at) == at && stones.count(at) == 1;
-            let expected: Vec<At> = stones.geometry.points.iter().copied().filter(in_atari).collect();
+                |&at: &Vertex| stones.cell(at) != EMPTY && stones.head(at) == at && stones.count(at) == 1;
+            let expected: Vec<Vertex> = stones.geometry.points.iter().copied().filter(in_atari).collect();
             assert_eq!(stones.in_atari().iter().collect::<Vec<_>>(), expected);
             assert_eq!(
                 go.score().half_points[0] as i32 - go.score().half_points[1] as i32,
@@ -655,7 +656,7 @@ mod tests {
         }
     }
 
-    fn check_chain<const N: usize, const W: usize>(stones: &Stones<N, W>, stone: At) {
+    fn check_chain<const N: usize, const W: usize>(stones: &Stones<N, W>, stone: Vertex) {
         let mut liberties = Points::<W>::NONE;
         let mut length = 0;
         for at in stones.chain(stone) {
@@ -697,7 +698,7 @@ mod tests {
                 }
                 let said = stones.liberties_after(at, colour);
                 let alone = !stones.four(at).iter().any(|&neighbour| {
-                    stones.cells[neighbour] == other(colour) && stones.count(neighbour as At) == 1
+                    stones.cells[neighbour] == other(colour) && stones.count(neighbour as Vertex) == 1
                 });
                 let self_atari = stones.is_self_atari(at, colour);
                 stones.put(at, colour);

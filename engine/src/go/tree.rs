@@ -1,6 +1,6 @@
 //! The search tree.
 
-use super::stones::At;
+use super::stones::Vertex;
 
 /// A node, which is a move with its statistics. Wins are from the point of view of the side that makes the move.
 #[derive(Clone, Copy, Debug)]
@@ -8,7 +8,7 @@ pub(super) struct Node {
     /// Index of its first child.
     first: u32,
     children: u16,
-    pub(super) at: At,
+    pub(super) at: Vertex,
     /// Whether the network has been evaluated for it.
     pub(super) asked: bool,
     /// Number of playouts through the node; below: wins among them.
@@ -24,7 +24,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) const fn new(at: At, prior_visits: f32, prior_wins: f32, chance: f32) -> Self {
+    pub(super) const fn new(at: Vertex, prior_visits: f32, prior_wins: f32, chance: f32) -> Self {
         Self {
             first: 0,
             children: 0,
@@ -258,7 +258,7 @@ mod tests {
         let mut tree = grown(1 << 16);
         let child =
             tree.children_of(ROOT).find(|&child| tree.get(child).has_children()).expect("it has grown");
-        let expected: Vec<At> = tree.children(child).iter().map(|node| node.at).collect();
+        let expected: Vec<Vertex> = tree.children(child).iter().map(|node| node.at).collect();
         tree.reroot(child);
         assert_eq!(tree.children(ROOT).iter().map(|node| node.at).collect::<Vec<_>>(), expected);
     }

@@ -2,7 +2,7 @@
 
 use super::playout::Odds;
 use super::prior::Reasons;
-use crate::numbers::{Place, Visit};
+use crate::parameters::{ParameterRef, Visit};
 
 /// Parameters of the tree search (UCT with RAVE, or PUCT where the network leads). Found by self-play; see `EXPERIMENTS.md`.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub(super) struct Options {
 impl Options {
     /// Shows every number with its name; see EXPERIMENTS.md.
     pub(super) fn each(&mut self, visit: Visit<'_>) {
-        use Place::{Part, Single};
+        use ParameterRef::{Part, Single};
         let odds = &mut self.odds;
         visit("atari", (0.0, 256.0), Part(&mut odds.atari));
         visit("two", (0.0, 256.0), Part(&mut odds.two));

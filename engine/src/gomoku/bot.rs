@@ -2,12 +2,12 @@
 
 use super::board::{Board, Square, Tables};
 use super::book::Book;
-use super::forced::Solver;
 use super::greedy::greedy;
 use super::position::Position;
+use super::vcf::Solver;
 use super::{Gomoku, GomokuRule};
 use crate::bot::lines_apart;
-use crate::numbers::{self, Number, NumberError, Place, Visit};
+use crate::parameters::{self, Parameter, ParameterError, ParameterRef, Visit};
 use crate::search::{AlphaBeta, AlphaBetaGame, Clock, Finding, Options, Value};
 use crate::{Action, AnyGame, Bot, Choice, Game, Limits, Point, Report, Rng, Score, Tier};
 
@@ -33,9 +33,9 @@ struct Strength {
     /// Maximum noise of a static evaluation.
     noise: i32,
     /// Maximum own moves of a win by fours (VCF) that the level finds.
-    fours: u32,
+    vcf_moves: u32,
     /// Nodes for the search of a win by threes (VCT).
-    threes: u32,
+    vct_nodes: u32,
     /// Percentage of the network's output that is used.
     net: i32,
     table_bytes: usize,
@@ -52,19 +52,35 @@ const BYTES_PER_NODE: usize = 32;
 
 /// Levels 2 to 10. Level 1 is the greedy table. Calibrated by matches between adjacent levels; see EXPERIMENTS.md.
 const STRENGTHS: [Strength; 9] = [
-    Strength { depth: 1, nodes: 500, noise: 120, fours: 1, threes: 0, net: 0, table_bytes: MB / 4 },
-    Strength { depth: 2, nodes: 1_000, noise: 50, fours: 2, threes: 0, net: 0, table_bytes: MB / 4 },
-    Strength { depth: 3, nodes: 2_000, noise: 44, fours: 2, threes: 0, net: 15, table_bytes: MB / 4 },
-    Strength { depth: 4, nodes: 4_000, noise: 25, fours: 3, threes: 0, net: 30, table_bytes: MB / 2 },
-    Strength { depth: 6, nodes: 10_000, noise: 15, fours: 5, threes: 200, net: 45, table_bytes: MB },
-    Strength { depth: 8, nodes: 30_000, noise: 5, fours: 8, threes: 1_000, net: 60, table_bytes: 2 * MB },
-    Strength { depth: 11, nodes: 125_000, noise: 0, fours: 13, threes: 6_000, net: 83, table_bytes: 4 * MB },
+    Strength { depth: 1, nodes: 500, noise: 120, vcf_moves: 1, vct_nodes: 0, net: 0, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 1_000, noise: 50, vcf_moves: 2, vct_nodes: 0, net: 0, table_bytes: MB / 4 },
+    Strength { depth: 3, nodes: 2_000, noise: 44, vcf_moves: 2, vct_nodes: 0, net: 15, table_bytes: MB / 4 },
+    Strength { depth: 4, nodes: 4_000, noise: 25, vcf_moves: 3, vct_nodes: 0, net: 30, table_bytes: MB / 2 },
+    Strength { depth: 6, nodes: 10_000, noise: 15, vcf_moves: 5, vct_nodes: 200, net: 45, table_bytes: MB },
+    Strength {
+        depth: 8,
+        nodes: 30_000,
+        noise: 5,
+        vcf_moves: 8,
+        vct_nodes: 1_000,
+        net: 60,
+        table_bytes: 2 * MB,
+    },
+    Strength {
+        depth: 11,
+        nodes: 125_000,
+        noise: 0,
+        vcf_moves: 13,
+        vct_nodes: 6_000,
+        net: 83,
+        table_bytes: 4 * MB,
+    },
     Strength {
         depth: 14,
         nodes: 400_000,
         noise: 0,
-        fours: 20,
-        threes: 20_000,
+        vcf_moves: 20,
+        vct_nodes: 20_000,
         net: 100,
         table_bytes: 16 * MB,
     },
@@ -72,8 +88,8 @@ const STRENGTHS: [Strength; 9] = [
         depth: NO_LIMIT,
         nodes: u64::MAX,
         noise: 0,
-        fours: 30,
-        threes: 100_000,
+        vcf_moves: 30,
+        vct_nodes: 100_000,
         net: 100,
         table_bytes: 32 * MB,
     },
@@ -251,13 +267,13 @@ impl GomokuBot {
         let strength = self.strength;
         let board = &mut position.board;
         // Limit of a VCF search: a sixth of a second on an old handheld; a proven win is worth it even in time trouble.
-        const FOURS_NODES: u32 = 50_000;
+        const VCF_NODES: u32 = 50_000;
         /// Percentage of the limits for the VCT search: a result is a proven win, but usually there is none.
-        const THREES_SHARE: u32 = 3;
+        const VCT_SHARE: u32 = 3;
         let solver = &mut position.solver;
-        let mut win = solver.shortest_fours(board, strength.fours, FOURS_NODES, clock);
-        if win.is_none() && strength.threes > 0 && position.verdict().is_none() {
-            win = position.solver.threes(&mut position.board, 14, strength.threes, THREES_SHARE, clock);
+        let mut win = solver.shortest_vcf(board, strength.vcf_moves, VCF_NODES, clock);
+        if win.is_none() && strength.vct_nodes > 0 && position.verdict().is_none() {
+            win = position.solver.vct(&mut position.board, 14, strength.vct_nodes, VCT_SHARE, clock);
         }
         if let Some(win) = win {
             let line = winning_line(position, win.first, clock);
@@ -288,7 +304,7 @@ impl GomokuBot {
             return Some(found);
         };
         if finding.value <= -Value::PROVEN
-            && strength.fours >= LOST_FOURS
+            && strength.vcf_moves >= LOST_VCF_MOVES
             && let Some(better) = hardest_to_win(position, finding.line[0], clock)
         {
             finding.line = vec![better];
@@ -325,7 +341,7 @@ fn last_resort(board: &Board) -> Option<Square> {
 }
 
 /// Number of own moves, the five included, of the VCFs that a lost side avoids: 11 plies.
-const LOST_FOURS: u32 = 6;
+const LOST_VCF_MOVES: u32 = 6;
 
 /// In a lost position, a move that does not lose to a VCF is harder for the opponent than the one that lasts longest. `None`
 /// if the choice is such a move, or there is none.
@@ -338,7 +354,7 @@ fn hardest_to_win(position: &mut Position, choice: Square, clock: &mut Clock<'_>
     others.sort_by_key(|&square| -(board.shape(square, us).attack + board.shape(square, them).defence));
     let mut loses_to_fours = |square: Square| {
         board.make(square);
-        let loses = solver.shortest_fours(board, LOST_FOURS, NODES, clock).is_some();
+        let loses = solver.shortest_vcf(board, LOST_VCF_MOVES, NODES, clock).is_some();
         board.unmake();
         // Out of time: the choice is kept.
         loses || clock.is_over()
@@ -370,7 +386,7 @@ fn winning_line(position: &mut Position, first: Square, clock: &mut Clock<'_>) -
         }
         board.make(answer);
         line.push(answer);
-        let Some(win) = solver.shortest_fours(board, 30, NODES, clock) else { break };
+        let Some(win) = solver.shortest_vcf(board, 30, NODES, clock) else { break };
         board.make(win.first);
         line.push(win.first);
     }
@@ -382,7 +398,7 @@ fn winning_line(position: &mut Position, first: Square, clock: &mut Clock<'_>) -
 
 /// The parameters that do not belong to the search.
 fn each_own(net: &mut i32, visit: Visit<'_>) {
-    visit("net", (0.0, 200.0), Place::Whole(net));
+    visit("net", (0.0, 200.0), ParameterRef::Whole(net));
 }
 
 impl Bot for GomokuBot {
@@ -434,15 +450,15 @@ impl Bot for GomokuBot {
         })
     }
 
-    fn numbers(&mut self) -> Vec<Number> {
-        let mut numbers = self.search.numbers();
-        numbers.extend(numbers::list(|visit| each_own(&mut self.net, visit)));
+    fn parameters(&mut self) -> Vec<Parameter> {
+        let mut numbers = self.search.parameters();
+        numbers.extend(parameters::list(|visit| each_own(&mut self.net, visit)));
         numbers
     }
 
-    fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
-        match numbers::set(name, value, |visit| each_own(&mut self.net, visit)) {
-            Err(NumberError::Unknown(_)) => self.search.set_number(name, value),
+    fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
+        match parameters::set(name, value, |visit| each_own(&mut self.net, visit)) {
+            Err(ParameterError::Unknown(_)) => self.search.set_parameter(name, value),
             result => result,
         }
     }

@@ -9,10 +9,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::board::{Board, Tables};
-use super::forced::Solver;
 use super::pattern::Pattern;
 use super::position::{Position, TEMPO, THREATS};
 use super::shape::{Threat, VALUE, VALUE_OF_THREAT};
+use super::vcf::Solver;
 use super::{Gomoku, Placement};
 use crate::search::{AlphaBetaGame, Clock};
 use crate::{Game, Limits, Side};
@@ -98,7 +98,7 @@ fn samples_of(
         if ply >= record.opening
             && position.verdict().is_none()
             && position.board.count(position.turn().other(), Threat::Five) == 0
-            && position.solver.fours(&mut position.board, 8, 1_000, &mut clock).is_none()
+            && position.solver.vcf(&mut position.board, 8, 1_000, &mut clock).is_none()
         {
             let result = match record.winner {
                 None => 0.5,

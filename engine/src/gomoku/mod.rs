@@ -8,7 +8,6 @@ mod board;
 mod book;
 mod bot;
 pub mod fit;
-mod forced;
 mod greedy;
 mod line;
 pub mod net;
@@ -23,6 +22,7 @@ mod rules;
 mod setup;
 mod shape;
 mod swap2;
+mod vcf;
 
 pub use book::Book;
 pub use bot::GomokuBot;

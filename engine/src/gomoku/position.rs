@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::board::{Board, SQUARES, Square};
-use super::forced::Solver;
 use super::net;
 use super::shape::Threat;
+use super::vcf::Solver;
 use crate::Side;
 use crate::search::{
     AlphaBetaGame, Candidate, Clock, Effort, NodeVerdict, Reductions, SearchParams, Urgency,
@@ -239,7 +239,7 @@ impl AlphaBetaGame for Position {
         };
         stages
             .iter()
-            .find_map(|&(moves, nodes)| self.solver.fours(&mut self.board, moves, nodes, clock))
+            .find_map(|&(moves, nodes)| self.solver.vcf(&mut self.board, moves, nodes, clock))
             .map(|win| win.plies)
     }
 }

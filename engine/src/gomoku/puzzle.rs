@@ -10,13 +10,13 @@ use crate::{Action, Game, Side};
 pub(crate) struct ThreatContest {
     board: Board,
     attacker: Side,
-    threes: bool,
+    vct: bool,
 }
 
 impl ThreatContest {
-    /// For rules without forbidden points. `threes`: open threes are allowed too.
-    pub(crate) fn new(game: &Gomoku, attacker: Side, threes: bool) -> Self {
-        Self { board: Board::new(game, Tables::shared(game.setup().rule)), attacker, threes }
+    /// For rules without forbidden points. `vct`: open threes are allowed too.
+    pub(crate) fn new(game: &Gomoku, attacker: Side, vct: bool) -> Self {
+        Self { board: Board::new(game, Tables::shared(game.setup().rule)), attacker, vct }
     }
 }
 
@@ -24,7 +24,7 @@ impl Contest for ThreatContest {
     type Move = Square;
 
     fn stand(&self) -> Stand {
-        let Self { board, attacker, threes } = self;
+        let Self { board, attacker, vct } = self;
         let (us, them) = (*attacker, attacker.other());
         let attack = board.turn() == us;
         if board.five_made() {
@@ -40,7 +40,7 @@ impl Contest for ThreatContest {
             return Stand::Defence;
         }
         // Without a threat of an open four, or with an own one that is faster, no reply is forced.
-        let threatened = *threes && board.count(us, Threat::TwoFours) > 0;
+        let threatened = *vct && board.count(us, Threat::TwoFours) > 0;
         if threatened && board.count(them, Threat::TwoFours) == 0 { Stand::Defence } else { Stand::Failed }
     }
 
@@ -49,7 +49,7 @@ impl Contest for ThreatContest {
     }
 
     fn attacks(&self, left: u32, into: &mut Vec<Square>) {
-        let Self { board, attacker: us, threes } = self;
+        let Self { board, attacker: us, vct } = self;
         let them = us.other();
         if board.count(*us, Threat::Five) > 0 {
             into.extend(board.near().filter(|&square| board.threat(square, *us) == Threat::Five));
@@ -67,8 +67,7 @@ impl Contest for ThreatContest {
             .filter(|&square| {
                 let threat = board.threat(square, *us);
                 let answers = !pressed || board.threat(square, them) >= Threat::Four;
-                left >= 2 && threat >= Threat::Four
-                    || *threes && left >= 3 && threat >= Threat::Three && answers
+                left >= 2 && threat >= Threat::Four || *vct && left >= 3 && threat >= Threat::Three && answers
             })
             .map(|square| (board.shape(square, *us).attack, square))
             .collect();

@@ -46,11 +46,11 @@ pub(super) struct Trial<'a> {
 }
 
 /// Column and row, from 0.
-type At = (i32, i32);
+type Coordinates = (i32, i32);
 
 impl Trial<'_> {
     /// Why Black may not play on this empty point, and the stones of the fault, including this one. `None` if allowed.
-    pub(super) fn fault(&mut self, at: At) -> Option<(Fault, Vec<Point>)> {
+    pub(super) fn fault(&mut self, at: Coordinates) -> Option<(Fault, Vec<Point>)> {
         self.put(at, Some(Side::First));
         let fault = self.fault_of(at);
         self.put(at, None);
@@ -73,13 +73,13 @@ impl Trial<'_> {
     }
 
     /// Whether enough black stones for a fault are within reach: four, because two threes share this stone.
-    fn has_company(&self, at: At) -> bool {
+    fn has_company(&self, at: Coordinates) -> bool {
         let near = DIRECTIONS.into_iter().flat_map(|step| (-5..=5).map(move |n| along(at, step, n)));
         near.filter(|&near| near != at && self.is_black(near)).take(4).count() == 4
     }
 
-    fn fault_of(&mut self, at: At) -> Option<(Fault, Vec<Point>)> {
-        let lines: Vec<At> = DIRECTIONS.into_iter().filter(|&step| self.counts(at, step)).collect();
+    fn fault_of(&mut self, at: Coordinates) -> Option<(Fault, Vec<Point>)> {
+        let lines: Vec<Coordinates> = DIRECTIONS.into_iter().filter(|&step| self.counts(at, step)).collect();
         let runs: Vec<(i32, i32)> = lines.iter().map(|&step| self.run(at, step)).collect();
         if runs.iter().any(|(back, forth)| back + forth == 4) {
             return None;
@@ -89,8 +89,8 @@ impl Trial<'_> {
             let stones = (-back..=forth).map(|n| point(along(at, step, n))).collect();
             return Some((Fault::Overline, stones));
         }
-        let mut threes: Vec<Vec<At>> = Vec::new();
-        let mut fours: Vec<Vec<At>> = Vec::new();
+        let mut threes: Vec<Vec<Coordinates>> = Vec::new();
+        let mut fours: Vec<Vec<Coordinates>> = Vec::new();
         for &step in &lines {
             let before = fours.len();
             self.fours(at, step, &mut fours);
@@ -114,7 +114,7 @@ impl Trial<'_> {
     }
 
     /// The fours through a black stone along a line, each as its stones, without duplicates.
-    fn fours(&mut self, at: At, step: At, into: &mut Vec<Vec<At>>) {
+    fn fours(&mut self, at: Coordinates, step: Coordinates, into: &mut Vec<Vec<Coordinates>>) {
         for n in (-4..=4).filter(|&n| n != 0) {
             let gap = along(at, step, n);
             if !self.is_empty(gap) {
@@ -124,7 +124,7 @@ impl Trial<'_> {
             let (back, forth) = self.run(at, step);
             self.put(gap, None);
             if back + forth == 4 && (-back..=forth).contains(&n) {
-                let stones: Vec<At> =
+                let stones: Vec<Coordinates> =
                     (-back..=forth).filter(|&m| m != n).map(|m| along(at, step, m)).collect();
                 if !into.contains(&stones) {
                     into.push(stones);
@@ -134,7 +134,7 @@ impl Trial<'_> {
     }
 
     /// The three through a black stone along a line that contains no four of it.
-    fn three(&mut self, at: At, step: At) -> Option<Vec<At>> {
+    fn three(&mut self, at: Coordinates, step: Coordinates) -> Option<Vec<Coordinates>> {
         for n in (-3..=3).filter(|&n| n != 0) {
             let gap = along(at, step, n);
             if !self.is_empty(gap) {
@@ -157,7 +157,7 @@ impl Trial<'_> {
         None
     }
 
-    fn makes_five(&self, at: At) -> bool {
+    fn makes_five(&self, at: Coordinates) -> bool {
         DIRECTIONS.into_iter().filter(|&step| self.counts(at, step)).any(|step| {
             let (back, forth) = self.run(at, step);
             back + forth == 4
@@ -165,7 +165,7 @@ impl Trial<'_> {
     }
 
     /// Number of adjacent black stones on both sides of a point.
-    fn run(&self, at: At, step: At) -> (i32, i32) {
+    fn run(&self, at: Coordinates, step: Coordinates) -> (i32, i32) {
         let count = |sign: i32| {
             (1..self.size).take_while(|&n| self.is_black(along(at, step, sign * n))).count() as i32
         };
@@ -173,35 +173,35 @@ impl Trial<'_> {
     }
 
     /// Whether the line through this point counts.
-    fn counts(&self, (column, row): At, (right, up): At) -> bool {
+    fn counts(&self, (column, row): Coordinates, (right, up): Coordinates) -> bool {
         let edge = |n: i32| n == 0 || n == self.size - 1;
         self.edges || !((up == 0 && edge(row)) || (right == 0 && edge(column)))
     }
 
-    fn index(&self, (column, row): At) -> Option<usize> {
+    fn index(&self, (column, row): Coordinates) -> Option<usize> {
         let inside = (0..self.size).contains(&column) && (0..self.size).contains(&row);
         inside.then_some((row * self.size + column) as usize)
     }
 
-    fn is_black(&self, at: At) -> bool {
+    fn is_black(&self, at: Coordinates) -> bool {
         self.index(at).is_some_and(|n| self.stones[n] == Some(Side::First))
     }
 
-    fn is_empty(&self, at: At) -> bool {
+    fn is_empty(&self, at: Coordinates) -> bool {
         self.index(at).is_some_and(|n| self.stones[n].is_none())
     }
 
-    fn put(&mut self, at: At, stone: Option<Side>) {
+    fn put(&mut self, at: Coordinates, stone: Option<Side>) {
         if let Some(n) = self.index(at) {
             self.stones[n] = stone;
         }
     }
 }
 
-fn along((column, row): At, (right, up): At, n: i32) -> At {
+fn along((column, row): Coordinates, (right, up): Coordinates, n: i32) -> Coordinates {
     (column + n * right, row + n * up)
 }
 
-fn point((column, row): At) -> Point {
+fn point((column, row): Coordinates) -> Point {
     Point::new(column as u16, row as u16)
 }

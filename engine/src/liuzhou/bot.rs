@@ -4,13 +4,13 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::endings::Endings;
 use super::fitted::FITTED;
 use super::lookahead::Lookahead;
+use super::tablebase::Tablebase;
 use super::weights::BY_HAND;
 use super::{Liuzhou, LiuzhouMove};
 use crate::bot::lines_apart;
-use crate::numbers::{Number, NumberError};
+use crate::parameters::{Parameter, ParameterError};
 use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
 use crate::{AnyGame, Bot, Game, Limits, Report, Tier};
 
@@ -23,7 +23,7 @@ pub struct LiuzhouBot {
     /// Folder of endgame tables.
     folder: Option<PathBuf>,
     /// Name and result of the last attempt to open a table.
-    endings: Option<(String, Option<Arc<Endings>>)>,
+    tablebase: Option<(String, Option<Arc<Tablebase>>)>,
 }
 
 const MB: usize = 1 << 20;
@@ -64,12 +64,12 @@ impl LiuzhouBot {
             strength,
             search: AlphaBeta::new(strength.table_bytes, strength.options(seed)),
             folder: None,
-            endings: None,
+            tablebase: None,
         }
     }
 
     /// The endgame table that the game approaches. Only at the highest level.
-    fn endings(&mut self, game: &Liuzhou) -> Option<Arc<Endings>> {
+    fn tablebase(&mut self, game: &Liuzhou) -> Option<Arc<Tablebase>> {
         /// Number of captures before the table's positions at which the table is opened.
         const NEAR: u32 = 4;
         let setup = game.setup();
@@ -81,13 +81,13 @@ impl LiuzhouBot {
             return None;
         }
         let folder = self.folder.as_ref()?;
-        let name = Endings::file_name(setup)?;
+        let name = Tablebase::file_name(setup)?;
         // It may have been computed in the meantime.
-        if self.endings.as_ref().is_none_or(|(last, found)| *last != name || found.is_none()) {
-            let opened = File::open(folder.join(&name)).and_then(|file| Endings::open(setup, file));
-            self.endings = Some((name, opened.ok().map(Arc::new)));
+        if self.tablebase.as_ref().is_none_or(|(last, found)| *last != name || found.is_none()) {
+            let opened = File::open(folder.join(&name)).and_then(|file| Tablebase::open(setup, file));
+            self.tablebase = Some((name, opened.ok().map(Arc::new)));
         }
-        self.endings.as_ref().and_then(|(_, endings)| endings.clone())
+        self.tablebase.as_ref().and_then(|(_, tablebase)| tablebase.clone())
     }
 
     /// Chooses a decision for the side to move. `None` when the game is over.
@@ -118,7 +118,7 @@ impl LiuzhouBot {
             own.time = own.time.map(|time| time / CAPTURE_SHARE);
         }
         let weights = if self.strength.depth < FITTED_DEPTH { &BY_HAND } else { &FITTED };
-        let mut ahead = Lookahead::new(game).with_weights(weights).with_endings(self.endings(game));
+        let mut ahead = Lookahead::new(game).with_weights(weights).with_tablebase(self.tablebase(game));
         let report = &mut |finding: &Finding<LiuzhouMove>| report(&in_words(finding));
         self.search
             .search_among(&mut ahead, among, &mut Clock::new(&own), report)
@@ -170,12 +170,12 @@ impl Bot for LiuzhouBot {
         self.folder = Some(folder.to_owned());
     }
 
-    fn numbers(&mut self) -> Vec<Number> {
-        self.search.numbers()
+    fn parameters(&mut self) -> Vec<Parameter> {
+        self.search.parameters()
     }
 
-    fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
-        self.search.set_number(name, value)
+    fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
+        self.search.set_parameter(name, value)
     }
 
     fn set_threads(&mut self, threads: usize) {

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use super::endings::{Ending, Endings};
 use super::eval::{self, Shape};
 use super::fitted::FITTED;
 use super::formations::through_point;
 use super::rules::{Liuzhou, Phase, Undo, bits, neighbours};
+use super::tablebase::{Tablebase, TablebaseResult};
 use super::weights::Weights;
 use super::{BOARD, LiuzhouMove, LiuzhouSetup, POINTS, StepBack};
 use crate::search::{AlphaBetaGame, Candidate, NodeVerdict, Reductions, SearchParams, Tactics, Urgency};
@@ -27,7 +27,7 @@ pub(super) struct Lookahead {
     /// For each point the formations through it that count.
     through: Vec<Vec<u64>>,
     /// The endgame table, if there is one.
-    endings: Option<Arc<Endings>>,
+    tablebase: Option<Arc<Tablebase>>,
     /// Whether draws in the table are used.
     draws: bool,
 }
@@ -54,7 +54,7 @@ impl Lookahead {
             through: (0..POINTS).map(|point| counting_through(setup, point)).collect(),
             undo: Vec::with_capacity(128),
             game: game.clone(),
-            endings: None,
+            tablebase: None,
             draws: false,
         }
     }
@@ -66,19 +66,19 @@ impl Lookahead {
 
     /// Uses an endgame table. If the root is a draw by the table, the search continues by evaluation among the drawing
     /// moves, because the opponent may make a mistake.
-    pub(super) fn with_endings(mut self, endings: Option<Arc<Endings>>) -> Self {
-        self.draws = endings
+    pub(super) fn with_tablebase(mut self, tablebase: Option<Arc<Tablebase>>) -> Self {
+        self.draws = tablebase
             .as_ref()
-            .is_some_and(|endings| !matches!(endings.look_up(&self.game), Some(Ending::Drawn)));
-        self.endings = endings;
+            .is_some_and(|tablebase| !matches!(tablebase.probe(&self.game), Some(TablebaseResult::Drawn)));
+        self.tablebase = tablebase;
         self
     }
 
     fn ending(&self) -> Option<NodeVerdict> {
-        match self.endings.as_ref()?.look_up(&self.game)? {
-            Ending::Won(plies) => Some(NodeVerdict::WinIn(plies)),
-            Ending::Lost(plies) => Some(NodeVerdict::LossIn(plies)),
-            Ending::Drawn => self.draws.then_some(NodeVerdict::Draw),
+        match self.tablebase.as_ref()?.probe(&self.game)? {
+            TablebaseResult::Won(plies) => Some(NodeVerdict::WinIn(plies)),
+            TablebaseResult::Lost(plies) => Some(NodeVerdict::LossIn(plies)),
+            TablebaseResult::Drawn => self.draws.then_some(NodeVerdict::Draw),
         }
     }
 

@@ -3,10 +3,9 @@
 //! `rules` is the game, `formations` the table of formations, `setup` the options, `position` one-line positions.
 //!
 //! The bot: `lookahead` is the position for the search, `eval` the static evaluation with `weights`, `fit` their tuning,
-//! `endings` the endgame tables, `bot` the levels.
+//! `tablebase` the endgame tables, `bot` the levels.
 
 mod bot;
-pub mod endings;
 mod eval;
 pub mod fit;
 mod fitted;
@@ -17,6 +16,7 @@ mod position;
 pub(crate) mod puzzle;
 mod rules;
 mod setup;
+pub mod tablebase;
 mod weights;
 
 pub use bot::LiuzhouBot;

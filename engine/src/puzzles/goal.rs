@@ -13,9 +13,9 @@ use crate::{Action, AnyGame, Language, Point, Side};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// Gomoku: five in a row by continuous fours (VCF).
-    Fours,
+    Vcf,
     /// Gomoku: five in a row by continuous fours and open threes (VCT).
-    Threes,
+    Vct,
     /// Xiangqi: mate by continuous checks.
     Mate,
     /// Liuzhou chess: a capturing formation, before the other side makes one.
@@ -38,8 +38,8 @@ pub enum Goal {
 macro_rules! with_contest {
     ($game:expr, $start:expr, $goal:expr, $attacker:expr, $none:expr, $contest:ident => $then:expr) => {
         match ($game, $goal) {
-            (AnyGame::Gomoku(game), Goal::Fours | Goal::Threes) => {
-                let $contest = &mut ThreatContest::new(game, $attacker, $goal == Goal::Threes);
+            (AnyGame::Gomoku(game), Goal::Vcf | Goal::Vct) => {
+                let $contest = &mut ThreatContest::new(game, $attacker, $goal == Goal::Vct);
                 $then
             }
             (AnyGame::Xiangqi(game), Goal::Mate) => {
@@ -158,8 +158,8 @@ impl Goal {
     pub fn read(start: &AnyGame, text: &str) -> Option<Self> {
         let goal = match text.split_once(':') {
             None => match text {
-                "fours" => Self::Fours,
-                "threes" => Self::Threes,
+                "fours" => Self::Vcf,
+                "threes" => Self::Vct,
                 "mate" => Self::Mate,
                 "formation" => Self::Formation,
                 "win" => Self::Win,
@@ -191,8 +191,8 @@ impl Goal {
     pub fn write(self, start: &AnyGame) -> String {
         let at = |word: &str, target: Point| format!("{word}:{}", start.notation(Action::Place(target)));
         match self {
-            Self::Fours => "fours".into(),
-            Self::Threes => "threes".into(),
+            Self::Vcf => "fours".into(),
+            Self::Vct => "threes".into(),
             Self::Mate => "mate".into(),
             Self::Formation => "formation".into(),
             Self::Win => "win".into(),
@@ -220,14 +220,14 @@ impl Goal {
         };
         let at = |target| start.notation(Action::Place(target));
         match (self, language) {
-            (Self::Fours, Language::Chinese) => format!("每个冲四{them}都得应，一直没有还手的机会。"),
-            (Self::Fours, Language::English) => {
+            (Self::Vcf, Language::Chinese) => format!("每个冲四{them}都得应，一直没有还手的机会。"),
+            (Self::Vcf, Language::English) => {
                 format!("Every four had to be answered, so {them} never had a move of their own.")
             }
-            (Self::Threes, Language::Chinese) => {
+            (Self::Vct, Language::Chinese) => {
                 format!("每一步都成冲四或活三，{them}挡住一处，就在另一处成五。")
             }
-            (Self::Threes, Language::English) => {
+            (Self::Vct, Language::English) => {
                 format!("Each move made a four or an open three. {them} stopped one, and another made five.")
             }
             (Self::Mate, Language::Chinese) => format!("{them}被将军，无论走哪里都解不了。"),
@@ -270,8 +270,8 @@ impl Goal {
         let plural = if moves == 1 { "" } else { "s" };
         match language {
             Language::Chinese => match self {
-                Self::Fours => format!("{us}先走，步步冲四，{moves} 手之内成五。"),
-                Self::Threes => format!("{us}先走，连用冲四和活三，{moves} 手之内成五。"),
+                Self::Vcf => format!("{us}先走，步步冲四，{moves} 手之内成五。"),
+                Self::Vct => format!("{us}先走，连用冲四和活三，{moves} 手之内成五。"),
                 Self::Mate if moves == 1 => format!("{us}先走，一步杀。"),
                 Self::Mate => format!("{us}先走，步步将军，{moves} 步杀。"),
                 Self::Formation => format!("{us}先走，{moves} 步之内成城吃子，不让{them}先成。"),
@@ -282,8 +282,8 @@ impl Goal {
                 Self::Lights => format!("按 {moves} 下，把灯全关掉。"),
             },
             Language::English => match self {
-                Self::Fours => format!("{us} to play: five in a row in {moves} moves, all of them fours."),
-                Self::Threes => {
+                Self::Vcf => format!("{us} to play: five in a row in {moves} moves, all of them fours."),
+                Self::Vct => {
                     format!("{us} to play: five in a row in {moves} moves by fours and open threes.")
                 }
                 Self::Mate if moves == 1 => format!("{us} to play: mate in 1 move."),

@@ -98,8 +98,8 @@ impl Basket {
 
 const fn family(goal: Goal) -> u8 {
     match goal {
-        Goal::Fours => 0,
-        Goal::Threes => 1,
+        Goal::Vcf => 0,
+        Goal::Vct => 1,
         Goal::Mate => 2,
         Goal::Formation => 3,
         Goal::Win => 4,
@@ -114,8 +114,8 @@ const fn family(goal: Goal) -> u8 {
 /// longer ones are too rare to be worth the time.
 const fn bounds(goal: Goal) -> (u32, u32, u64) {
     match goal {
-        Goal::Fours => (3, 12, 100_000),
-        Goal::Threes => (4, 7, 60_000),
+        Goal::Vcf => (3, 12, 100_000),
+        Goal::Vct => (4, 7, 60_000),
         Goal::Mate => (1, 7, 100_000),
         Goal::Formation => (2, 3, 150_000),
         Goal::Win => (2, 3, 300_000),
@@ -128,7 +128,7 @@ const fn bounds(goal: Goal) -> (u32, u32, u64) {
 
 const fn slack(goal: Goal) -> u32 {
     match goal {
-        Goal::Fours | Goal::Threes | Goal::Kill(_) | Goal::Live(_) => 1,
+        Goal::Vcf | Goal::Vct | Goal::Kill(_) | Goal::Live(_) => 1,
         _ => 0,
     }
 }
@@ -136,7 +136,7 @@ const fn slack(goal: Goal) -> u32 {
 /// Goals that may be reachable in this position.
 fn goals(game: &AnyGame) -> Vec<Goal> {
     match game {
-        AnyGame::Gomoku(_) => vec![Goal::Fours, Goal::Threes],
+        AnyGame::Gomoku(_) => vec![Goal::Vcf, Goal::Vct],
         AnyGame::Xiangqi(_) => vec![Goal::Mate],
         AnyGame::Liuzhou(_) => vec![Goal::Win, Goal::Formation],
         AnyGame::Go(go) => {

@@ -83,8 +83,8 @@ impl Puzzle {
     /// Difficulty, 1 to 5, from the number of moves to foresee.
     pub fn grade(&self) -> u32 {
         let (easiest, step) = match self.goal {
-            Goal::Fours => (3, 1),
-            Goal::Threes => (4, 1),
+            Goal::Vcf => (3, 1),
+            Goal::Vct => (4, 1),
             Goal::Mate => (1, 1),
             Goal::Formation | Goal::Win | Goal::Capture(_) | Goal::Kill(_) | Goal::Live(_) => (2, 1),
             Goal::Lights => (4, 2),

@@ -8,7 +8,7 @@ use super::prune::Singular;
 use super::table::{Bound, NO_MOVE, TableEntry, TranspositionTable};
 use super::threads::{EndOnDrop, beside};
 use super::{AlphaBetaGame, Candidate, Clock, Effort, MAX_PLY, SearchParams, Tactics, Urgency, Value};
-use crate::numbers::{self, Number, NumberError};
+use crate::parameters::{self, Parameter, ParameterError};
 use crate::{Limits, Rng, Side};
 
 /// The techniques to use. Without any, the search is plain alpha-beta with the result of plain minimax.
@@ -58,7 +58,7 @@ pub struct AlphaBeta<G: AlphaBetaGame> {
     pub(super) continuations: Vec<usize>,
     /// Static evaluations by ply, for whether a node is improving.
     pub(super) evals: Vec<i32>,
-    /// [`AlphaBetaGame::PARAMS`], as modified by [`Self::set_number`].
+    /// [`AlphaBetaGame::PARAMS`], as modified by [`Self::set_parameter`].
     pub(super) params: SearchParams,
     reductions: Vec<[u8; 64]>,
     threads: usize,
@@ -104,16 +104,16 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
     }
 
     /// The search parameters; see `EXPERIMENTS.md`.
-    pub fn numbers(&mut self) -> Vec<Number> {
-        numbers::list(|visit| self.params.each(visit))
+    pub fn parameters(&mut self) -> Vec<Parameter> {
+        parameters::list(|visit| self.params.each(visit))
     }
 
     /// Sets a search parameter for subsequent searches.
     ///
     /// # Errors
     /// If there is no such parameter, or the value is out of range.
-    pub fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
-        numbers::set(name, value, |visit| self.params.each(visit))?;
+    pub fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
+        parameters::set(name, value, |visit| self.params.each(visit))?;
         self.reductions = reductions(&self.params);
         self.helpers.clear();
         Ok(())

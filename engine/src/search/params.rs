@@ -1,6 +1,6 @@
 //! The parameters of the search: margins, depths and amounts of reduction, tuned for each game by self-play.
 
-use crate::numbers::{Place, Visit};
+use crate::parameters::{ParameterRef, Visit};
 
 /// Search parameters of one game. Margins are in the game's points, depths in plies. All were tuned by self-play
 /// (EXPERIMENTS.md).
@@ -64,7 +64,7 @@ pub struct SearchParams {
 impl SearchParams {
     /// Visits every parameter with its name; see EXPERIMENTS.md.
     pub(crate) fn each(&mut self, visit: Visit<'_>) {
-        use Place::{Float, Whole};
+        use ParameterRef::{Float, Whole};
         visit("aspiration", (5.0, 200.0), Whole(&mut self.aspiration));
         visit("reverse-futility", (10.0, 300.0), Whole(&mut self.reverse_futility));
         visit("reverse-futility-plies", (1.0, 16.0), Whole(&mut self.reverse_futility_plies));
@@ -147,7 +147,7 @@ pub struct Tactics {
 
 impl Tactics {
     fn each(&mut self, visit: Visit<'_>) {
-        use Place::Whole;
+        use ParameterRef::Whole;
         visit("delta-margin", (0.0, 600.0), Whole(&mut self.delta_margin));
         visit("see-quiet-margin", (0.0, 200.0), Whole(&mut self.see_quiet_margin));
         visit("see-noisy-margin", (0.0, 600.0), Whole(&mut self.see_noisy_margin));

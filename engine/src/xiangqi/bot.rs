@@ -3,7 +3,7 @@
 use super::position::{Position, loses_by_rule};
 use super::{Xiangqi, XiangqiMove};
 use crate::bot::lines_apart;
-use crate::numbers::{Number, NumberError};
+use crate::parameters::{Parameter, ParameterError};
 use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
 use crate::{AnyGame, Bot, Game, Limits, Report, Score, Tier};
 
@@ -135,12 +135,12 @@ impl Bot for XiangqiBot {
         })
     }
 
-    fn numbers(&mut self) -> Vec<Number> {
-        self.search.numbers()
+    fn parameters(&mut self) -> Vec<Parameter> {
+        self.search.parameters()
     }
 
-    fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
-        self.search.set_number(name, value)
+    fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
+        self.search.set_parameter(name, value)
     }
 
     fn set_threads(&mut self, threads: usize) {

@@ -5,7 +5,7 @@
 //! text (ICCS, WXF, Chinese).
 //!
 //! The bot: `position` is the position for the search, `exchange` static exchange evaluation, `net` the NNUE, `eval` further
-//! evaluation terms, `places` piece-square tables for move ordering, `bot` the levels.
+//! evaluation terms, `psqt` piece-square tables for move ordering, `bot` the levels.
 
 mod attacks;
 mod board;
@@ -17,8 +17,8 @@ mod moves;
 pub mod net;
 mod notation;
 mod options;
-mod places;
 mod position;
+mod psqt;
 pub(crate) mod puzzle;
 mod repetition;
 mod rules;

@@ -6,7 +6,7 @@ use super::board::{Board, Cell, Kind, SQUARES, XiangqiMove};
 use super::eval;
 use super::exchange::WORTH;
 use super::net::{Accumulator, Weights};
-use super::places::place;
+use super::psqt;
 use super::repetition;
 use crate::search::{AlphaBetaGame, Candidate, NodeVerdict, Reductions, SearchParams, Tactics, Urgency};
 use crate::{Game, Reason, Side};
@@ -142,7 +142,7 @@ impl Position {
     /// Gain of a move in the piece-square tables, for ordering quiet moves.
     fn step_gain(&self, kind: Kind, mv: XiangqiMove) -> i32 {
         let side = self.board.turn();
-        place(side, kind as usize, mv.to) - place(side, kind as usize, mv.from)
+        psqt::value(side, kind as usize, mv.to) - psqt::value(side, kind as usize, mv.from)
     }
 
     /// A move with its data for the search.

@@ -1,7 +1,7 @@
-"""The shape of Go's network, and how it is written for the engine.
+"""The architecture of Go's network, and its export for the engine.
 
-Sizes of the board differ; the network is the same for all: convolutions of 3 x 3 and, where the whole board matters, means and
-maxima over it. `export` folds the normalisations into the weights, so that what the engine computes is what it reads.
+One network serves all board sizes: 3 x 3 convolutions, and global pooling (mean and maximum) where the whole board matters.
+`export` folds the batch normalisation into the weights, so that the engine needs no normalisation.
 """
 
 import struct
@@ -16,7 +16,7 @@ PLAIN_SIZE = 13  # sizes are told to the network as (size - 13) / 6
 
 
 class Block(nn.Module):
-    """Two convolutions past which what comes in goes unchanged; a pooled one tells every point about the whole board."""
+    """A residual block of two convolutions; with `pooled`, global pooling adds a bias to every point."""
 
     def __init__(self, channels, pooled):
         super().__init__()
@@ -56,7 +56,7 @@ class Network(nn.Module):
         self.by_points = nn.Parameter(torch.tensor(0.05))
 
     def forward(self, planes, whole):
-        """Logits of points and pass, logit of winning, owners as logits of -1 to 1."""
+        """Policy logits of points and pass, value logit, ownership logits (-1 to 1)."""
         x = functional.relu(self.norm(self.first(planes)) + self.whole(whole)[:, :, None, None])
         for block in self.blocks:
             x = block(x)
@@ -65,26 +65,26 @@ class Network(nn.Module):
         points = self.policy_out(p).flatten(1)
         owners = self.owner(x).flatten(1)
         end = self.out(h)
-        # In points; komi stands in the first number of the whole, by ten.
+        # The score in points; komi / 10 is the first global input.
         ahead = torch.tanh(owners).sum(1) + 10.0 * whole[:, 0]
         return torch.cat([points, end[:, :1]], 1), end[:, 1] + self.by_points * ahead, owners
 
 
 def unpack(facts, size):
-    """Planes of 0 and 1 from bits."""
+    """Unpacks bits to planes of 0 and 1."""
     bits = torch.arange(FACTS, device=facts.device, dtype=torch.int32)
     planes = (facts.to(torch.int32)[:, None, :] >> bits[None, :, None]) & 1
     return planes.reshape(facts.shape[0], FACTS, size, size)
 
 
 def folded(conv, norm):
-    """Weights and bias of a convolution with its normalisation."""
+    """Weights and bias of a convolution with its batch normalisation folded in."""
     scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
     return conv.weight * scale[:, None, None, None], norm.bias - norm.running_mean * scale
 
 
 class Folded:
-    """The network as it is used: fixed tensors that `take` refreshes, so that a recorded graph sees new weights."""
+    """The network for inference: fixed tensors that `take` overwrites, so that a captured CUDA graph uses the new weights."""
 
     def __init__(self, network, dtype):
         self.dtype = dtype
@@ -118,7 +118,7 @@ class Folded:
 
 
 def parts(network):
-    """All that is computed with, in the order of use."""
+    """All tensors, in the order of use."""
     out = [*folded(network.first, network.norm), network.whole.weight, network.whole.bias]
     for block in network.blocks:
         out += folded(block.one, block.norm_one)
@@ -132,7 +132,7 @@ def parts(network):
 
 
 def export(network, path):
-    """The file that the engine reads: four bytes of name, the four sizes, then each tensor as 16-bit floats."""
+    """The engine's file: four magic bytes, the four sizes, then each tensor as 16-bit floats."""
     with open(path, "wb") as file:
         file.write(b"QGN1" + struct.pack("<4H", *network.shape))
         for tensor in parts(network):

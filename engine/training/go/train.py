@@ -1,10 +1,11 @@
-"""Teaches Go's network by games against itself.
+"""Trains Go's network by self-play.
 
     python3 train.py --engine target/release/qiyou-engine --out DIR --seconds 600 --workers 9:10,13:4
 
-Each worker is a process of `qiyou-engine go-net-games`: it asks about the positions of many games at once and hands over the
-positions of finished games. This program answers them and, in between, learns from what has come in lately. One GPU; on a CPU
-it runs, for trying it out. Every minute it writes DIR/network.pt (the mean of its latest weights) and DIR/network.bin.
+Each worker is a process of `qiyou-engine go-net-games`: it requests evaluations of the positions of many games in batches, and
+sends the positions of finished games. This program evaluates the batches and, in between, trains on the latest positions. It
+uses one GPU; a CPU is only for trying it out. Every minute it writes DIR/network.pt (an average of the latest weights) and
+DIR/network.bin.
 """
 
 import argparse
@@ -46,7 +47,7 @@ class Worker:
         self.frame = numpy.empty(games * (2 * self.area + 8), numpy.uint8)
 
     def read(self):
-        """What is asked, into `frame`; gives the bytes of finished positions."""
+        """Reads a request into `frame`; returns the bytes of finished positions."""
         head = bytearray(8)
         self.fill(memoryview(head))
         length, _ = struct.unpack("<II", head)
@@ -72,7 +73,7 @@ class Worker:
 
 
 class Answers:
-    """The network on positions of one size, recorded as a graph for each number of workers answered at once."""
+    """The network for positions of one size, captured as a CUDA graph for each number of workers in a batch."""
 
     def __init__(self, folded, size, games, most, device):
         self.folded, self.size, self.area, self.games, self.device = folded, size, size * size, games, device
@@ -123,7 +124,7 @@ class Answers:
 
 
 class Memory:
-    """The latest positions of one size, as bytes on the device."""
+    """Replay buffer: the latest positions of one size, as bytes on the device."""
 
     def __init__(self, size, most, device):
         self.size, self.area, self.most, self.device = size, size * size, most, device
@@ -146,7 +147,7 @@ class Memory:
             self.total += len(chunk)
 
     def window(self):
-        """How many of the latest are learnt from."""
+        """Size of the window of latest positions used for training."""
         return min(self.total, self.most, max(100_000, int(0.4 * self.total)))
 
     def draw(self, count):

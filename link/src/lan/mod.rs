@@ -75,13 +75,13 @@ pub struct LanTransport {
 /// State shared by listeners, watches and dials of one transport.
 struct Shared {
     config: LanConfig,
-    desk: Mutex<Desk>,
+    state: Mutex<LanState>,
     /// This device's addresses, as last read.
     own: watch::Sender<Vec<IpAddr>>,
 }
 
 #[derive(Default)]
-struct Desk {
+struct LanState {
     /// Lives as long as the last listener or scan.
     mdns: std::sync::Weak<Mdns>,
     /// Lives as long as the last scan.
@@ -97,34 +97,34 @@ struct Desk {
 impl LanTransport {
     /// Uses all networks of the device, present and future.
     pub fn new(config: LanConfig) -> Self {
-        Self { shared: Arc::new(Shared { config, desk: Mutex::default(), own: watch::Sender::default() }) }
+        Self { shared: Arc::new(Shared { config, state: Mutex::default(), own: watch::Sender::default() }) }
     }
 }
 
 impl Shared {
-    fn desk(&self) -> MutexGuard<'_, Desk> {
+    fn lock(&self) -> MutexGuard<'_, LanState> {
         // A panic elsewhere leaves the state valid.
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn mdns(&self) -> Result<Arc<Mdns>, LinkError> {
-        let mut desk = self.desk();
-        if let Some(running) = desk.mdns.upgrade() {
+        let mut state = self.lock();
+        if let Some(running) = state.mdns.upgrade() {
             return Ok(running);
         }
         let mdns = Arc::new(Mdns::start(&self.config)?);
-        desk.mdns = Arc::downgrade(&mdns);
+        state.mdns = Arc::downgrade(&mdns);
         Ok(mdns)
     }
 
     fn browsing(&self) -> Result<Arc<Browsing>, LinkError> {
         let mdns = self.mdns()?;
-        let mut desk = self.desk();
-        if let Some(running) = desk.browsing.upgrade() {
+        let mut state = self.lock();
+        if let Some(running) = state.browsing.upgrade() {
             return Ok(running);
         }
         let browsing = Arc::new(Browsing::start(mdns)?);
-        desk.browsing = Arc::downgrade(&browsing);
+        state.browsing = Arc::downgrade(&browsing);
         Ok(browsing)
     }
 
@@ -137,7 +137,7 @@ impl Shared {
                 true
             }
         });
-        let mdns = if changed { self.desk().mdns.upgrade() } else { None };
+        let mdns = if changed { self.lock().mdns.upgrade() } else { None };
         if let Some(mdns) = mdns {
             mdns.network_has_changed();
         }
@@ -149,7 +149,7 @@ impl Shared {
     }
 
     fn addresses(&self) -> Vec<SocketAddr> {
-        let Some(port) = self.desk().listens else { return Vec::new() };
+        let Some(port) = self.lock().listens else { return Vec::new() };
         interfaces::usable(self.config.loopback)
             .into_iter()
             // A link-local address needs an interface number, which differs on another device.
@@ -170,10 +170,10 @@ impl Transport for LanTransport {
         let port = tcp.local_addr()?.port();
         let mdns = self.shared.mdns()?;
         let announced = mdns.announce(&card, port)?;
-        let mut desk = self.shared.desk();
-        desk.own.push(card.tag);
-        desk.listens = Some(port);
-        drop(desk);
+        let mut state = self.shared.lock();
+        state.own.push(card.tag);
+        state.listens = Some(port);
+        drop(state);
         Ok(Box::new(LanListener {
             shared: self.shared.clone(),
             tcp,
@@ -210,7 +210,7 @@ impl Transport for LanTransport {
         if state != CarrierState::Ready {
             return Err(LinkError::Carrier(state));
         }
-        let known = self.shared.desk().known.get(&address.text).cloned();
+        let known = self.shared.lock().known.get(&address.text).cloned();
         let mut reached_at = match known {
             Some(known) => known,
             None => vec![address.text.parse().map_err(|_| LinkError::Unreachable(address.clone()))?],
@@ -319,7 +319,7 @@ impl Listener for LanListener {
         } else {
             // Under new names, because equal names would link this tag to the previous one.
             self.announced = None;
-            self.shared.desk().own.push(card.tag);
+            self.shared.lock().own.push(card.tag);
             self.announced = Some(self.mdns.announce(&card, self.port)?);
             self.forget_tag();
         }
@@ -330,9 +330,9 @@ impl Listener for LanListener {
 
 impl LanListener {
     fn forget_tag(&self) {
-        let mut desk = self.shared.desk();
-        if let Some(index) = desk.own.iter().position(|tag| *tag == self.card.tag) {
-            desk.own.swap_remove(index);
+        let mut state = self.shared.lock();
+        if let Some(index) = state.own.iter().position(|tag| *tag == self.card.tag) {
+            state.own.swap_remove(index);
         }
     }
 }
@@ -340,9 +340,9 @@ impl LanListener {
 impl Drop for LanListener {
     fn drop(&mut self) {
         self.forget_tag();
-        let mut desk = self.shared.desk();
-        if desk.listens == Some(self.port) {
-            desk.listens = None;
+        let mut state = self.shared.lock();
+        if state.listens == Some(self.port) {
+            state.listens = None;
         }
     }
 }
@@ -424,11 +424,11 @@ impl Watching {
         // A change from here on causes another poll.
         changed.mark_unchanged();
         let found = browsing.found();
-        let mut desk = self.shared.desk();
-        desk.known.retain(|instance, _| found.contains_key(instance));
+        let mut state = self.shared.lock();
+        state.known.retain(|instance, _| found.contains_key(instance));
         for (instance, one) in found {
-            desk.known.insert(instance.clone(), one.addresses);
-            if desk.own.contains(&one.card.tag) {
+            state.known.insert(instance.clone(), one.addresses);
+            if state.own.contains(&one.card.tag) {
                 continue;
             }
             self.looks_on = true;

@@ -24,7 +24,7 @@ use tokio_xmpp::parsers::{blocking, ping};
 use tokio_xmpp::stanzastream::{Connection, Event, StanzaStream, StreamEvent};
 use tracing::{debug, info, warn};
 
-use self::letters::Post;
+use self::letters::Letters;
 use super::link::{self, LinkName, Said, ToSend, Told};
 use super::server::{self, Failed, LastWords};
 use super::{
@@ -117,7 +117,7 @@ pub(super) async fn run(
         blocked_ids: 0,
         deeds: VecDeque::new(),
         unconfirmed: BTreeSet::new(),
-        post: Post::new(letters),
+        letters: Letters::new(letters),
     };
     loop {
         let event = async {
@@ -172,7 +172,7 @@ struct Task {
     deeds: VecDeque<(BareJid, ContactDeed)>,
     /// Contacts shown as asked before the server has confirmed the request.
     unconfirmed: BTreeSet<BareJid>,
-    post: Post,
+    letters: Letters,
 }
 
 impl Task {

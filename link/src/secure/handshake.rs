@@ -63,7 +63,7 @@ impl Versions {
 
 /// The peer that a dialer wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ExpectedPeer {
     /// The owner of this static key and nobody else.
     Key([u8; 32]),
     /// Any peer.
@@ -72,59 +72,59 @@ pub enum Wanted {
 
 /// The peers that a listener accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Welcome {
+pub struct AcceptedPeers {
     /// By their static keys.
     pub friends: BTreeSet<[u8; 32]>,
     /// Anybody else as well: a person on this side wants to meet somebody.
     pub strangers: bool,
 }
 
-impl Welcome {
+impl AcceptedPeers {
     /// Everybody.
     pub fn all() -> Self {
         Self { strangers: true, ..Self::default() }
     }
 
-    fn holds(&self, key: &[u8; 32]) -> bool {
+    fn contains(&self, key: &[u8; 32]) -> bool {
         self.strangers || self.friends.contains(key)
     }
 }
 
 /// One end of a new link.
-pub(super) enum End<'a> {
-    Dialer(Wanted),
-    Listener(&'a Welcome),
+pub(super) enum Role<'a> {
+    Dialer(ExpectedPeer),
+    Listener(&'a AcceptedPeers),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pattern {
-    Strangers,
-    Friends,
+    Xx,
+    Ik,
 }
 
 impl Pattern {
-    const ALL: [Self; 2] = [Self::Strangers, Self::Friends];
+    const ALL: [Self; 2] = [Self::Xx, Self::Ik];
 
     fn number(self) -> u8 {
         match self {
-            Self::Strangers => 0,
-            Self::Friends => 1,
+            Self::Xx => 0,
+            Self::Ik => 1,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Self::Strangers => "Noise_XX_25519_ChaChaPoly_BLAKE2s",
-            Self::Friends => "Noise_IK_25519_ChaChaPoly_BLAKE2s",
+            Self::Xx => "Noise_XX_25519_ChaChaPoly_BLAKE2s",
+            Self::Ik => "Noise_IK_25519_ChaChaPoly_BLAKE2s",
         }
     }
 
     /// Lengths of the pattern's messages with empty payloads (Noise revision 34, sections 7.4 and 7.5): e · e, s, tag · s, tag
     /// for XX, and e, s, tag · e, tag for IK.
-    fn messages(self) -> &'static [usize] {
+    fn message_lengths(self) -> &'static [usize] {
         match self {
-            Self::Strangers => &[32, 32 + (32 + TAG) + TAG, (32 + TAG) + TAG],
-            Self::Friends => &[32 + (32 + TAG) + TAG, 32 + TAG],
+            Self::Xx => &[32, 32 + (32 + TAG) + TAG, (32 + TAG) + TAG],
+            Self::Ik => &[32 + (32 + TAG) + TAG, 32 + TAG],
         }
     }
 }
@@ -156,11 +156,11 @@ pub(super) async fn exchange<D: Duplex>(
     duplex: &mut D,
     identity: &Identity,
     kind: CarrierKind,
-    end: End<'_>,
+    role: Role<'_>,
 ) -> Result<HandshakeState, SecureError> {
-    match end {
-        End::Dialer(wanted) => dial(duplex, identity, kind, wanted, VERSIONS).await,
-        End::Listener(welcome) => listen(duplex, identity, kind, welcome, VERSIONS).await,
+    match role {
+        Role::Dialer(expected) => dial(duplex, identity, kind, expected, VERSIONS).await,
+        Role::Listener(accepted_peers) => listen(duplex, identity, kind, accepted_peers, VERSIONS).await,
     }
 }
 
@@ -168,7 +168,7 @@ async fn dial<D: Duplex>(
     duplex: &mut D,
     identity: &Identity,
     kind: CarrierKind,
-    wanted: Wanted,
+    expected: ExpectedPeer,
     versions: Versions,
 ) -> Result<HandshakeState, SecureError> {
     let mut room = [0; LONGEST_CHALLENGE];
@@ -178,9 +178,9 @@ async fn dial<D: Duplex>(
         write_message(duplex, &[NO_VERSION, versions.lowest, versions.highest]).await?;
         return Err(SecureError::Versions { ours: versions, theirs });
     };
-    let (pattern, key) = match wanted {
-        Wanted::Key(key) => (Pattern::Friends, Some(key)),
-        Wanted::Anybody => (Pattern::Strangers, None),
+    let (pattern, key) = match expected {
+        ExpectedPeer::Key(key) => (Pattern::Ik, Some(key)),
+        ExpectedPeer::Anybody => (Pattern::Xx, None),
     };
     let choice = [version, pattern.number()];
     let prologue = prologue(kind, challenge, choice);
@@ -190,7 +190,7 @@ async fn dial<D: Duplex>(
         .try_fold(builder, |builder, key| builder.remote_public_key(key))
         .and_then(Builder::build_initiator)
         .map_err(|_| SecureError::BadHandshake { message: 1 })?;
-    take_turns(duplex, &mut noise, pattern, 1, &choice).await?;
+    exchange_messages(duplex, &mut noise, pattern, 1, &choice).await?;
     Ok(noise)
 }
 
@@ -198,7 +198,7 @@ async fn listen<D: Duplex>(
     duplex: &mut D,
     identity: &Identity,
     kind: CarrierKind,
-    welcome: &Welcome,
+    accepted_peers: &AcceptedPeers,
     versions: Versions,
 ) -> Result<HandshakeState, SecureError> {
     let mut challenge = [0; CHALLENGE];
@@ -217,35 +217,35 @@ async fn listen<D: Duplex>(
         choice[0] >= versions.lowest
             && choice[0] <= versions.highest
             && choice[1] == pattern.number()
-            && message.len() == pattern.messages()[0]
+            && message.len() == pattern.message_lengths()[0]
     };
     let pattern = Pattern::ALL.into_iter().find(known).ok_or(SecureError::BadHandshake { message: 1 })?;
     let prologue = prologue(kind, &challenge, *choice);
-    let mut noise = builder(identity, pattern, &prologue).build_responder().expect(AS_SNOW_HAS_IT);
+    let mut noise = builder(identity, pattern, &prologue).build_responder().expect(SUPPORTED_BY_SNOW);
     // A message to another device, or a replayed one, must be indistinguishable from a refused dialer.
     let read = noise.read_message(message, &mut []).is_ok();
-    let welcomed = match pattern {
-        Pattern::Strangers => welcome.strangers,
-        Pattern::Friends => read && remote_key(&noise).is_some_and(|key| welcome.holds(&key)),
+    let accepted = match pattern {
+        Pattern::Xx => accepted_peers.strangers,
+        Pattern::Ik => read && remote_key(&noise).is_some_and(|key| accepted_peers.contains(&key)),
     };
-    if !welcomed {
+    if !accepted {
         tokio::time::sleep_until(refused_at).await;
         return Err(SecureError::Refused);
     }
     if !read {
         return Err(SecureError::BadHandshake { message: 1 });
     }
-    take_turns(duplex, &mut noise, pattern, 2, &[]).await?;
+    exchange_messages(duplex, &mut noise, pattern, 2, &[]).await?;
     Ok(noise)
 }
 
-const AS_SNOW_HAS_IT: &str = "the pattern is one that snow has, and key and prologue are given once";
+const SUPPORTED_BY_SNOW: &str = "the pattern is one that snow has, and key and prologue are given once";
 
 fn builder<'a>(identity: &'a Identity, pattern: Pattern, prologue: &'a [u8]) -> Builder<'a> {
-    Builder::new(pattern.name().parse().expect(AS_SNOW_HAS_IT))
+    Builder::new(pattern.name().parse().expect(SUPPORTED_BY_SNOW))
         .prologue(prologue)
         .and_then(|builder| builder.local_private_key(identity.secret_key()))
-        .expect(AS_SNOW_HAS_IT)
+        .expect(SUPPORTED_BY_SNOW)
 }
 
 /// The peer's static key, once the handshake has revealed it.
@@ -254,14 +254,14 @@ pub(super) fn remote_key(noise: &HandshakeState) -> Option<[u8; 32]> {
 }
 
 /// Exchanges the Noise messages from this one on, in turns. `before`: a prefix of the first message written.
-async fn take_turns<D: Duplex>(
+async fn exchange_messages<D: Duplex>(
     duplex: &mut D,
     noise: &mut HandshakeState,
     pattern: Pattern,
     from: u8,
     mut before: &[u8],
 ) -> Result<(), SecureError> {
-    for (message, &length) in (from..).zip(&pattern.messages()[usize::from(from) - 1..]) {
+    for (message, &length) in (from..).zip(&pattern.message_lengths()[usize::from(from) - 1..]) {
         let failed = |_| SecureError::BadHandshake { message };
         // snow needs space for a tag even for a message without one, such as the first.
         let mut room = [0; LONGEST_MESSAGE + TAG];
@@ -326,8 +326,11 @@ mod tests {
         Identity::generate().expect("randomness")
     }
 
-    fn friends_only(friends: &[&Identity]) -> Welcome {
-        Welcome { friends: friends.iter().map(|friend| friend.public_key()).collect(), strangers: false }
+    fn friends_only(friends: &[&Identity]) -> AcceptedPeers {
+        AcceptedPeers {
+            friends: friends.iter().map(|friend| friend.public_key()).collect(),
+            strangers: false,
+        }
     }
 
     /// Bytes on the wire: everything that the dialer wrote, and everything that the listener wrote.
@@ -344,22 +347,23 @@ mod tests {
         let _ = to.shutdown().await;
     }
 
-    type Shaken = Result<SecureLink<DuplexStream>, SecureError>;
+    type HandshakeResult = Result<SecureLink<DuplexStream>, SecureError>;
 
     /// A handshake, and what an eavesdropper sees of it.
     async fn meet(
         dialer: &Identity,
-        wanted: Wanted,
+        expected: ExpectedPeer,
         listener: &Identity,
-        welcome: &Welcome,
-    ) -> (Shaken, Shaken, Transcript) {
+        accepted_peers: &AcceptedPeers,
+    ) -> (HandshakeResult, HandshakeResult, Transcript) {
         let (here, a) = tokio::io::duplex(4_096);
         let (b, there) = tokio::io::duplex(4_096);
         let ((a_in, a_out), (b_in, b_out)) = (tokio::io::split(a), tokio::io::split(b));
         let [mut said, mut answered] = [Vec::new(), Vec::new()];
         let kind = CarrierKind::Memory;
-        let both =
-            async { tokio::join!(dial(here, dialer, kind, wanted), accept(there, listener, kind, welcome)) };
+        let both = async {
+            tokio::join!(dial(here, dialer, kind, expected), accept(there, listener, kind, accepted_peers))
+        };
         let (dialed, accepted) = {
             let carried = async {
                 tokio::join!(carry(a_in, b_out, &mut said), carry(b_in, a_out, &mut answered));
@@ -378,8 +382,12 @@ mod tests {
     }
 
     /// A dialer with XX: the listener's key, if revealed.
-    async fn learns_key(dialer: &Identity, listener: &Identity, welcome: &Welcome) -> Option<[u8; 32]> {
-        let (dialed, _, _) = meet(dialer, Wanted::Anybody, listener, welcome).await;
+    async fn learns_key(
+        dialer: &Identity,
+        listener: &Identity,
+        accepted_peers: &AcceptedPeers,
+    ) -> Option<[u8; 32]> {
+        let (dialed, _, _) = meet(dialer, ExpectedPeer::Anybody, listener, accepted_peers).await;
         dialed.ok().map(|link| link.peer_key())
     }
 
@@ -387,7 +395,7 @@ mod tests {
     async fn friends_meet_and_neither_key_is_in_the_air() {
         let (anna, ben) = (identity(), identity());
         let (dialed, accepted, seen) =
-            meet(&anna, Wanted::Key(ben.public_key()), &ben, &friends_only(&[&anna])).await;
+            meet(&anna, ExpectedPeer::Key(ben.public_key()), &ben, &friends_only(&[&anna])).await;
         let (dialed, accepted) = (dialed.expect("dials"), accepted.expect("is let in"));
         assert_eq!((dialed.peer_key(), accepted.peer_key()), (ben.public_key(), anna.public_key()));
         assert_eq!(dialed.handshake_hash(), accepted.handshake_hash());
@@ -397,7 +405,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn strangers_meet_only_while_a_person_wants_them() {
         let (anna, ben) = (identity(), identity());
-        assert_eq!(learns_key(&anna, &ben, &Welcome::all()).await, Some(ben.public_key()));
+        assert_eq!(learns_key(&anna, &ben, &AcceptedPeers::all()).await, Some(ben.public_key()));
         assert_eq!(learns_key(&anna, &ben, &friends_only(&[])).await, None);
         assert_eq!(
             learns_key(&anna, &ben, &friends_only(&[&anna])).await,
@@ -405,34 +413,34 @@ mod tests {
             "a friend knows how to dial"
         );
         // By friend code: only one side knows the other's key so far.
-        let by_code = Wanted::Key(ben.public_key());
-        let (dialed, accepted, _) = meet(&anna, by_code, &ben, &Welcome::all()).await;
+        let by_code = ExpectedPeer::Key(ben.public_key());
+        let (dialed, accepted, _) = meet(&anna, by_code, &ben, &AcceptedPeers::all()).await;
         assert!(dialed.is_ok() && accepted.is_ok_and(|link| link.peer_key() == anna.public_key()));
     }
 
     #[tokio::test(start_paused = true)]
     async fn every_refusal_is_the_same_silence_and_takes_as_long() {
         let (ben, carl, former, mallory) = (identity(), identity(), identity(), identity());
-        let welcome = friends_only(&[&carl]);
-        for (dialer, wanted) in [
-            (&mallory, Wanted::Anybody),
-            (&mallory, Wanted::Key(ben.public_key())),
-            (&former, Wanted::Anybody),
-            (&former, Wanted::Key(ben.public_key())),
+        let accepted_peers = friends_only(&[&carl]);
+        for (dialer, expected) in [
+            (&mallory, ExpectedPeer::Anybody),
+            (&mallory, ExpectedPeer::Key(ben.public_key())),
+            (&former, ExpectedPeer::Anybody),
+            (&former, ExpectedPeer::Key(ben.public_key())),
             // When another device is meant, a friend is treated no better.
-            (&former, Wanted::Key(mallory.public_key())),
-            (&carl, Wanted::Key(mallory.public_key())),
-            (&carl, Wanted::Anybody),
+            (&former, ExpectedPeer::Key(mallory.public_key())),
+            (&carl, ExpectedPeer::Key(mallory.public_key())),
+            (&carl, ExpectedPeer::Anybody),
         ] {
             let begun = Instant::now();
-            let (dialed, accepted, seen) = meet(dialer, wanted, &ben, &welcome).await;
-            assert_eq!(begun.elapsed(), REFUSED_AFTER, "{wanted:?}");
+            let (dialed, accepted, seen) = meet(dialer, expected, &ben, &accepted_peers).await;
+            assert_eq!(begun.elapsed(), REFUSED_AFTER, "{expected:?}");
             assert!(matches!(dialed, Err(SecureError::Truncated)), "{dialed:?}");
             assert!(matches!(accepted, Err(SecureError::Refused)), "{accepted:?}");
             let [_, answered] = &seen;
             assert_eq!(answered.len(), LENGTH + CHALLENGE, "the challenge, and not a byte more");
             assert!(!tells(&seen, &ben));
-            if wanted != Wanted::Anybody {
+            if expected != ExpectedPeer::Anybody {
                 assert!(!tells(&seen, dialer));
             }
         }
@@ -442,7 +450,7 @@ mod tests {
     async fn who_poses_as_a_friend_does_not_learn_who_dials() {
         let (anna, ben, mallory) = (identity(), identity(), identity());
         let (dialed, accepted, seen) =
-            meet(&anna, Wanted::Key(ben.public_key()), &mallory, &Welcome::all()).await;
+            meet(&anna, ExpectedPeer::Key(ben.public_key()), &mallory, &AcceptedPeers::all()).await;
         assert!(dialed.is_err());
         let failed = accepted.expect_err("it is not Ben");
         assert!(matches!(failed, SecureError::Refused), "{failed}");
@@ -452,8 +460,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_a_friend_once_said_opens_no_other_link() {
         let (anna, ben) = (identity(), identity());
-        let welcome = friends_only(&[&anna]);
-        let (_, accepted, [said, _]) = meet(&anna, Wanted::Key(ben.public_key()), &ben, &welcome).await;
+        let accepted_peers = friends_only(&[&anna]);
+        let (_, accepted, [said, _]) =
+            meet(&anna, ExpectedPeer::Key(ben.public_key()), &ben, &accepted_peers).await;
         accepted.expect("the first time");
         let (mut here, there) = tokio::io::duplex(4_096);
         let repeat = async {
@@ -462,7 +471,8 @@ mod tests {
             here.read_to_end(&mut answered).await.expect("hung up");
             answered
         };
-        let (accepted, answered) = tokio::join!(accept(there, &ben, CarrierKind::Memory, &welcome), repeat);
+        let (accepted, answered) =
+            tokio::join!(accept(there, &ben, CarrierKind::Memory, &accepted_peers), repeat);
         assert!(matches!(accepted, Err(SecureError::Refused)), "{accepted:?}");
         assert_eq!(answered.len(), LENGTH + CHALLENGE);
     }
@@ -478,10 +488,10 @@ mod tests {
         ] {
             let (anna, ben) = (identity(), identity());
             let (mut here, mut there) = tokio::io::duplex(4_096);
-            let (kind, welcome) = (CarrierKind::Memory, Welcome::all());
+            let (kind, accepted_peers) = (CarrierKind::Memory, AcceptedPeers::all());
             let (dialed, accepted) = tokio::join!(
-                super::dial(&mut here, &anna, kind, Wanted::Anybody, dials),
-                listen(&mut there, &ben, kind, &welcome, listens)
+                super::dial(&mut here, &anna, kind, ExpectedPeer::Anybody, dials),
+                listen(&mut there, &ben, kind, &accepted_peers, listens)
             );
             assert_eq!((dialed.is_ok(), accepted.is_ok()), (meet, meet));
             if !meet {
@@ -510,7 +520,7 @@ mod tests {
             drop(there);
             answer
         };
-        let dialed = super::dial(&mut here, &anna, CarrierKind::Memory, Wanted::Anybody, VERSIONS);
+        let dialed = super::dial(&mut here, &anna, CarrierKind::Memory, ExpectedPeer::Anybody, VERSIONS);
         let (dialed, answer) = tokio::join!(dialed, tomorrow);
         assert_eq!(answer, [0, 34, 2, 0], "version 2, XX");
         assert!(dialed.is_err());

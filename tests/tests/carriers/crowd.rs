@@ -9,7 +9,7 @@ use engine::{Rng, Side};
 use futures::{SinkExt, StreamExt};
 use link::identity::Identity;
 use link::online::{Account, AccountState, ContactDeed, ContactState, OnlineConfig, OnlineTransport, View};
-use link::secure::{self, Wanted, Welcome};
+use link::secure::{self, AcceptedPeers, ExpectedPeer};
 use link::{Address, CarrierKind, Listener, Transport};
 use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
 use proto::peer::Envelope;
@@ -82,11 +82,13 @@ async fn pair(server: &Server, config: &OnlineConfig, number: usize) -> (Player,
     let address = Address { kind: CarrierKind::Online, text: names[1].clone() };
     let dial = async {
         let duplex = one.0.connect(&address).await.expect("the other is there");
-        secure::dial(duplex, &identities[0], CarrierKind::Online, Wanted::Anybody).await.expect("a handshake")
+        secure::dial(duplex, &identities[0], CarrierKind::Online, ExpectedPeer::Anybody)
+            .await
+            .expect("a handshake")
     };
     let accept = async {
         let duplex = two.1.accept().await.expect("somebody comes");
-        secure::accept(duplex, &identities[1], CarrierKind::Online, &Welcome::all())
+        secure::accept(duplex, &identities[1], CarrierKind::Online, &AcceptedPeers::all())
             .await
             .expect("a handshake")
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
 use link::identity::Identity;
-use link::secure::{self, SecureLink, Wanted, Welcome};
+use link::secure::{self, AcceptedPeers, ExpectedPeer, SecureLink};
 use link::{Address, Card, Duplex, Listener, Tag, Transport, WatchEvent};
 use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
 use proto::peer::Envelope;
@@ -91,13 +91,13 @@ impl Carrier for Shared {
         let (dialed, accepted) = real.runtime.block_on(patiently(async {
             let dial = async {
                 let duplex = transport.connect(address).await.expect("it answers");
-                secure::dial(duplex, dials, kind, Wanted::Anybody).await.expect("a handshake")
+                secure::dial(duplex, dials, kind, ExpectedPeer::Anybody).await.expect("a handshake")
             };
             let accept = async {
                 loop {
                     let duplex = listening.accept().await.expect("it listens");
                     // What was left of a link before may still have been on its way.
-                    if let Ok(link) = secure::accept(duplex, accepts, kind, &Welcome::all()).await {
+                    if let Ok(link) = secure::accept(duplex, accepts, kind, &AcceptedPeers::all()).await {
                         return link;
                     }
                 }

@@ -55,25 +55,25 @@ pub(super) async fn run(_: Bus, mut orders: mpsc::Receiver<Order>, _: impl Fn(Su
 #[cfg(target_os = "linux")]
 pub(super) async fn run(bus: Bus, mut orders: mpsc::Receiver<Order>, activated: impl Fn(Subject)) {
     let (tell, mut chosen) = mpsc::unbounded_channel();
-    let mut desk = linux::Desk::new(bus, tell);
+    let mut server = linux::NotificationServer::new(bus, tell);
     loop {
         let order = tokio::select! {
             order = orders.recv() => order,
             Some(number) = chosen.recv() => {
-                if let Some(subject) = desk.subject(number) {
+                if let Some(subject) = server.subject(number) {
                     activated(subject);
                 }
                 continue;
             }
         };
         let Some(order) = order else { break };
-        if let Err(error) = desk.follow(order).await {
+        if let Err(error) = server.follow(order).await {
             tracing::debug!(%error, "the desktop cannot be asked to notify");
-            desk.leave();
+            server.leave();
         }
     }
     // After the end nobody would handle a click.
-    let _ = desk.follow(Order::WithdrawAll).await;
+    let _ = server.follow(Order::WithdrawAll).await;
 }
 
 #[cfg(target_os = "linux")]
@@ -100,8 +100,8 @@ mod linux {
     /// Key of the action that a click on the whole notification triggers, by the specification.
     const DEFAULT_ACTION: &str = "default";
 
-    /// A notification server.
-    pub(super) struct Desk {
+    /// The connection to the notification server.
+    pub(super) struct NotificationServer {
         bus: Bus,
         /// Receives the ids of clicked notifications.
         chosen: mpsc::UnboundedSender<u32>,
@@ -110,7 +110,7 @@ mod linux {
         shown: BTreeMap<Subject, u32>,
     }
 
-    impl Desk {
+    impl NotificationServer {
         pub(super) fn new(bus: Bus, chosen: mpsc::UnboundedSender<u32>) -> Self {
             Self { bus, chosen, connected: None, shown: BTreeMap::new() }
         }

@@ -47,7 +47,7 @@ mod linux {
     const MANAGER: &str = "org.freedesktop.login1.Manager";
 
     /// A signal from the bus.
-    enum Heard {
+    enum BusSignal {
         Sleep(bool),
         /// logind was restarted: the inhibitor is void.
         NewService,
@@ -77,16 +77,16 @@ mod linux {
                 () = connected.gone() => return true,
             };
             let goes_on = match news {
-                Some(Heard::Sleep(true)) => {
+                Some(BusSignal::Sleep(true)) => {
                     info!("the system goes to sleep");
                     tell(SleepNews::Soon(inhibitor.take()))
                 }
-                Some(Heard::Sleep(false)) => {
+                Some(BusSignal::Sleep(false)) => {
                     info!("the system has woken up");
                     inhibitor = inhibit(&connection).await;
                     tell(SleepNews::Over)
                 }
-                Some(Heard::NewService) => {
+                Some(BusSignal::NewService) => {
                     inhibitor = inhibit(&connection).await;
                     true
                 }
@@ -98,7 +98,7 @@ mod linux {
         }
     }
 
-    async fn listen(connection: &SyncConnection) -> Result<mpsc::UnboundedReceiver<Heard>, dbus::Error> {
+    async fn listen(connection: &SyncConnection) -> Result<mpsc::UnboundedReceiver<BusSignal>, dbus::Error> {
         let (tell, heard) = mpsc::unbounded_channel();
         let sleep = MatchRule::new_signal(MANAGER, "PrepareForSleep").with_path(PATH);
         connection.add_match_no_cb(&sleep.match_str()).await?;
@@ -107,7 +107,7 @@ mod linux {
             sleep,
             Box::new(move |message, _| {
                 if let Ok(asleep) = message.read1::<bool>() {
-                    let _ = told.send(Heard::Sleep(asleep));
+                    let _ = told.send(BusSignal::Sleep(asleep));
                 }
                 true
             }),
@@ -125,7 +125,7 @@ mod linux {
                     && name == SERVICE
                     && !new.is_empty()
                 {
-                    let _ = tell.send(Heard::NewService);
+                    let _ = tell.send(BusSignal::NewService);
                 }
                 true
             }),

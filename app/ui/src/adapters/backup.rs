@@ -7,7 +7,7 @@ use proto::control::{self, reply, request};
 use slint::ComponentHandle;
 
 use super::{records, touched};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::screens::{BackupAdapter, Dialog, MainWindow, Remark};
 
 /// Extension of a backup file.
@@ -62,15 +62,15 @@ impl Backup {
 
     fn save(&mut self, passphrase: String, cx: &mut Cx<'_>) {
         if let Some(path) = self.begin() {
-            let asked = control::SaveEverything { path, passphrase };
-            cx.ask.send(request::Body::SaveEverything(asked), Question::Save);
+            let asked = control::SaveBackup { path, passphrase };
+            cx.ask.send(request::Body::SaveBackup(asked), Question::Save);
         }
     }
 
     fn take(&mut self, passphrase: String, cx: &mut Cx<'_>) {
         if let Some(path) = self.begin() {
-            let asked = control::TakeEverything { path, passphrase };
-            cx.ask.send(request::Body::TakeEverything(asked), Question::Take);
+            let asked = control::RestoreBackup { path, passphrase };
+            cx.ask.send(request::Body::RestoreBackup(asked), Question::Take);
         }
     }
 
@@ -112,7 +112,7 @@ impl Backup {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         let dialog = window.global::<BackupAdapter>();
         dialog.set_path(self.path.display().to_string().into());
         dialog.set_busy(self.busy);

@@ -7,7 +7,7 @@ use proto::short_string::PICTURES;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::touched;
-use crate::app::{Controller, Cx, Known};
+use crate::app::{AppState, Controller, Cx};
 use crate::screens::{ComparisonAdapter, MainWindow, Picture};
 
 pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
@@ -21,7 +21,7 @@ fn answer(same: bool, cx: &mut Cx<'_>) {
     }
 }
 
-pub(super) fn show(window: &MainWindow, known: &Known) {
+pub(super) fn show(window: &MainWindow, known: &AppState) {
     let Some(shown) = known.state.comparisons.first() else { return };
     let dialog = window.global::<ComparisonAdapter>();
     dialog.set_name(shown.name.as_str().into());

@@ -7,7 +7,7 @@ use proto::control::{self, Seat, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{new_game, touched, update};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::screens::{EditorAdapter, MainWindow, Page, PointView, Remark};
 
 /// Maximum columns and rows, so that the whole board is visible: with forty, a cell has 8 logical px on the narrowest phone,
@@ -154,7 +154,7 @@ impl Editor {
         (self.columns, self.rows) = (columns, rows);
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         if known.page() != Page::Editor {
             return;
         }
@@ -204,7 +204,7 @@ fn stepped(number: u32, step: i32) -> u32 {
 }
 
 /// Whether the present board can be edited: it is small enough to be seen as a whole.
-pub(super) fn can_change(known: &Known) -> bool {
+pub(super) fn can_change(known: &AppState) -> bool {
     let board = known.room.as_ref().and_then(|room| room.board.as_ref());
     board.is_some_and(|board| {
         board.game() == wire::Game::LightsOut && board.columns <= MOST && board.rows <= MOST

@@ -8,7 +8,7 @@ use proto::control::{self, reply, request};
 use slint::{ComponentHandle, Image, ModelRc, Rgb8Pixel, SharedPixelBuffer, VecModel};
 
 use super::{carrier, touched, update};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::screens::{
     AccountState, Acquaintance, BlockedView, ContactView, Dialog, FriendView, FriendsAdapter, MainWindow,
     Page, Presence, Remark, Unreached, Visibility,
@@ -158,7 +158,7 @@ impl Friends {
         cx.ask.done(body(self.shown.clone()));
     }
 
-    fn shown_friend<'a>(&self, known: &'a Known) -> Option<&'a control::Friend> {
+    fn shown_friend<'a>(&self, known: &'a AppState) -> Option<&'a control::Friend> {
         known.state.friends.get(&self.shown)
     }
 
@@ -185,7 +185,7 @@ impl Friends {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         let page = window.global::<FriendsAdapter>();
         self.show_account(&page, known);
         page.set_visibility(visibility(known));
@@ -232,7 +232,7 @@ impl Friends {
         }
     }
 
-    fn show_account(&self, page: &FriendsAdapter<'_>, known: &Known) {
+    fn show_account(&self, page: &FriendsAdapter<'_>, known: &AppState) {
         let account = known.state.account.as_ref();
         page.set_can_online(account.is_some());
         page.set_account_away(self.away);
@@ -273,7 +273,7 @@ impl Friends {
 }
 
 /// The present visibility of this device.
-pub(super) fn visibility(known: &Known) -> Visibility {
+pub(super) fn visibility(known: &AppState) -> Visibility {
     match known.state.me.visibility() {
         control::Visibility::Nobody => Visibility::Nobody,
         control::Visibility::Friends => Visibility::Friends,
@@ -281,7 +281,7 @@ pub(super) fn visibility(known: &Known) -> Visibility {
     }
 }
 
-fn view(known: &Known, friend: &control::Friend, now_unix_ms: u64) -> FriendView {
+fn view(known: &AppState, friend: &control::Friend, now_unix_ms: u64) -> FriendView {
     let presence = match (friend.connected, friend.near, friend.presence()) {
         (true, ..) => Presence::Connected,
         (_, true, _) => Presence::Near,
@@ -312,7 +312,7 @@ fn view(known: &Known, friend: &control::Friend, now_unix_ms: u64) -> FriendView
 
 /// Absent friends that were met before this one, who may be the same person with an old key; those with the same name first,
 /// limited to a few.
-fn twins(known: &Known, friend: &control::Friend, now_unix_ms: u64) -> Vec<FriendView> {
+fn twins(known: &AppState, friend: &control::Friend, now_unix_ms: u64) -> Vec<FriendView> {
     const OFFERED: usize = 3;
     let mut others: Vec<&control::Friend> = (known.state.friends.values())
         .filter(|other| other.id != friend.id && other.met_unix_ms <= friend.met_unix_ms)

@@ -6,7 +6,7 @@ use proto::control::{self, event, reply, request};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{game_of, side, touched, update};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::art::Sprites;
 use crate::screens::{GiftAdapter, GiftFriend, MainWindow, Page, Remark, Side};
 
@@ -77,7 +77,7 @@ impl Gifts {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known, sprites: &Sprites) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState, sprites: &Sprites) {
         let dialog = window.global::<GiftAdapter>();
         if known.page() == Page::Replay {
             let friends: Vec<GiftFriend> = (known.state.friends.values())

@@ -9,7 +9,7 @@ use slint::{ComponentHandle, Image};
 
 use super::friends::code_picture;
 use super::{new_game, touched};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::LastColour;
 use crate::screens::{Dialog, GuestAdapter, MainWindow, Remark};
 
@@ -106,7 +106,7 @@ impl Guest {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         let dialog = window.global::<GuestAdapter>();
         let seats = known.room.iter().flat_map(|room| [&room.first, &room.second]).flatten();
         dialog.set_has_seat(seats.into_iter().any(|seat| matches!(seat.who, Some(seat::Who::Guest(_)))));

@@ -7,7 +7,7 @@ use proto::control::{self, Seat, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{game, game_of, nearby, touched, update};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::art::Sprites;
 use crate::screens::{HomeAdapter, MainWindow, Opponent, Page, Remark, UnfinishedMatch};
 
@@ -57,7 +57,7 @@ impl Home {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known, sprites: &Sprites) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState, sprites: &Sprites) {
         let home = window.global::<HomeAdapter>();
         home.set_nearby(nearby::state(known));
         let near = &known.state.nearby;
@@ -104,7 +104,7 @@ struct Unfinished<'a> {
 }
 
 /// Open matches, those with a peer first, followed by kept ones, latest first.
-fn unfinished<'a>(known: &'a Known, matches: &'a [control::MatchSummary]) -> Vec<Unfinished<'a>> {
+fn unfinished<'a>(known: &'a AppState, matches: &'a [control::MatchSummary]) -> Vec<Unfinished<'a>> {
     let mut open: Vec<&control::Room> = known
         .state
         .rooms

@@ -9,7 +9,7 @@ use proto::peer::DeclineReason;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::{game, game_of, nearby, new_game, side, touched, update, wire_game};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::LastColour;
 use crate::screens::{Dialog, InvitationAdapter, MainWindow, Page, Progress, Remark, Side};
 
@@ -71,7 +71,7 @@ impl Invitation {
     }
 
     /// The received invitation that is waiting for an answer.
-    fn incoming<'a>(&self, known: &'a Known) -> Option<&'a control::Invitation> {
+    fn incoming<'a>(&self, known: &'a AppState) -> Option<&'a control::Invitation> {
         let countering = self.countering.as_ref().map(|theirs| theirs.invite_id.as_str());
         let answered = self.answered.as_deref();
         known.state.invitations.iter().find(|invitation| {
@@ -81,12 +81,12 @@ impl Invitation {
     }
 
     /// The invitation whose rules are shown: a received one, otherwise a sent one if no board is open.
-    pub(super) fn of_rules<'a>(&self, known: &'a Known) -> Option<&'a control::Invitation> {
+    pub(super) fn of_rules<'a>(&self, known: &'a AppState) -> Option<&'a control::Invitation> {
         self.incoming(known).or_else(|| outgoing(known).filter(|_| known.page() != Page::Board))
     }
 
     /// The dialog for the present invitations. `question`: the app's own dialog.
-    pub(crate) fn dialog(&self, known: &Known, question: Dialog) -> Option<Dialog> {
+    pub(crate) fn dialog(&self, known: &AppState, question: Dialog) -> Option<Dialog> {
         if self.incoming(known).is_some() {
             // Keeps the dialog of the invitation, and dialogs opened from it.
             Some(match question {
@@ -241,7 +241,7 @@ impl Invitation {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         let dialog = window.global::<InvitationAdapter>();
         if let Some(invitation) = self.incoming(known).or(outgoing(known)) {
             self.show_offer(&dialog, known, invitation);
@@ -266,7 +266,7 @@ impl Invitation {
         }
     }
 
-    fn show_offer(&self, dialog: &InvitationAdapter<'_>, known: &Known, invitation: &control::Invitation) {
+    fn show_offer(&self, dialog: &InvitationAdapter<'_>, known: &AppState, invitation: &control::Invitation) {
         let chinese = known.chinese();
         dialog.set_name(invitation.name.as_str().into());
         dialog.set_game(game_of(invitation.setup.as_ref()));
@@ -285,7 +285,7 @@ impl Invitation {
     }
 }
 
-fn outgoing(known: &Known) -> Option<&control::Invitation> {
+fn outgoing(known: &AppState) -> Option<&control::Invitation> {
     known.state.invitations.iter().find(|invitation| invitation.mine)
 }
 

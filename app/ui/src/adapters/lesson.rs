@@ -9,7 +9,7 @@ use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::board::{Layout, Names, Touch, meaning, names, plain_points, point_of};
 use super::{game, new_game, touched, update};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::screens::{LessonAdapter, MainWindow, Page, PointView, Remark};
 
 /// State of the lesson page.
@@ -120,7 +120,7 @@ impl Lesson {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         let Some(told) = &self.told else { return };
         let board = told.board.clone().unwrap_or_default();
         let page = window.global::<LessonAdapter>();

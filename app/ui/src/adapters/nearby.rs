@@ -6,7 +6,7 @@ use proto::control::{self, ConnectState, RadioState, event, request};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{game, new_game, touched, update};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::LastOpponent;
 use crate::screens::{
     Dialog, MainWindow, NearbyAdapter, NearbyState, Neighbour, Page, Progress, Remark, StrangerView,
@@ -86,7 +86,7 @@ impl Nearby {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         let page = window.global::<NearbyAdapter>();
         page.set_state(state(known));
         let radio = known.state.bluetooth().map(control::Radio::state);
@@ -124,7 +124,7 @@ fn choose_game(opponent: LastOpponent, cx: &mut Cx<'_>) {
     cx.go.new_game(game);
 }
 
-fn view(known: &Known, near: &control::Nearby) -> Neighbour {
+fn view(known: &AppState, near: &control::Nearby) -> Neighbour {
     let by =
         |carrier: control::Carrier| near.carrier() == carrier || near.carriers.contains(&i32::from(carrier));
     Neighbour {
@@ -143,7 +143,7 @@ fn view(known: &Known, near: &control::Nearby) -> Neighbour {
 }
 
 /// The message in place of an empty list. A carrier that is ready takes precedence over one that is not.
-pub(super) fn state(known: &Known) -> NearbyState {
+pub(super) fn state(known: &AppState) -> NearbyState {
     if !known.state.nearby.is_empty() {
         return NearbyState::Some;
     }
@@ -154,7 +154,7 @@ pub(super) fn state(known: &Known) -> NearbyState {
 }
 
 /// The problem of Bluetooth, if it is not shown in place of the list.
-fn trouble(known: &Known) -> NearbyState {
+fn trouble(known: &AppState) -> NearbyState {
     let elsewhere = known.state.radios.values().any(works) || !known.state.nearby.is_empty();
     let fine = known.state.bluetooth().is_none_or(works);
     match bluetooth(known) {
@@ -171,7 +171,7 @@ fn works(radio: &control::Radio) -> bool {
     ready && !radio.unused
 }
 
-fn bluetooth(known: &Known) -> NearbyState {
+fn bluetooth(known: &AppState) -> NearbyState {
     match known.state.bluetooth().map(control::Radio::state) {
         _ if known.state.bluetooth().is_some_and(|radio| radio.unused) => NearbyState::Unused,
         Some(RadioState::RadioOff) => NearbyState::Off,
@@ -195,7 +195,7 @@ fn signal(rssi_dbm: i32) -> i32 {
     }
 }
 
-pub(super) fn progress(known: &Known, peer: &str, connected: bool) -> Progress {
+pub(super) fn progress(known: &AppState, peer: &str, connected: bool) -> Progress {
     match known.state.connecting.get(peer).map(control::Connecting::state) {
         Some(ConnectState::ConnectLooking) => Progress::Looking,
         Some(ConnectState::ConnectDialing) => Progress::Dialing,

@@ -13,7 +13,7 @@ use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::invitation::Invitation;
 use super::{game, touched, update};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::{LastColour, LastGame, LastOpponent, OwnPace};
 use crate::screens::{
     Colour, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, Remark, RulesAdapter,
@@ -227,7 +227,7 @@ impl NewGame {
         cx.ask.send(request::Body::OpenRoom(open), Question::Open);
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known, invitation: &Invitation) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState, invitation: &Invitation) {
         let chinese = known.chinese();
         self.show_rules(window, known, invitation, chinese);
         let last = known.last(self.game);
@@ -286,7 +286,7 @@ impl NewGame {
         });
     }
 
-    fn show_paces(&self, page: &NewGameAdapter<'_>, known: &Known, chinese: bool) {
+    fn show_paces(&self, page: &NewGameAdapter<'_>, known: &AppState, chinese: bool) {
         let all = &known.paces;
         // The custom clock is listed only if it is selected.
         let taken = |pace: &&control::PacePreset| {
@@ -311,7 +311,7 @@ impl NewGame {
     }
 
     /// Shows the rules of an invitation, of the match on the board, or of the present choice.
-    fn show_rules(&self, window: &MainWindow, known: &Known, invitation: &Invitation, chinese: bool) {
+    fn show_rules(&self, window: &MainWindow, known: &AppState, invitation: &Invitation, chinese: bool) {
         let asked = invitation.of_rules(known);
         let (of, sheet) = match (&known.room, asked) {
             (_, Some(asked)) => {
@@ -455,7 +455,7 @@ fn choice_is_default(choice: &GameChoice) -> bool {
 }
 
 /// Whether a game for one player was chosen as a race.
-fn is_race(known: &Known, game: wire::Game) -> bool {
+fn is_race(known: &AppState, game: wire::Game) -> bool {
     game::is_solo(game) && known.last(game).opponent == LastOpponent::Peer
 }
 
@@ -488,7 +488,7 @@ fn step_to(now: u32, wanted: i32, most: u32) -> u32 {
 }
 
 /// The choice for an invitation or a new match of this game.
-pub(crate) fn choice(known: &Known, game: wire::Game) -> GameChoice {
+pub(crate) fn choice(known: &AppState, game: wire::Game) -> GameChoice {
     let last = known.last(game);
     let chosen = |(option, value)| ChosenOption { option, value };
     GameChoice {
@@ -499,7 +499,7 @@ pub(crate) fn choice(known: &Known, game: wire::Game) -> GameChoice {
 }
 
 /// The word of the time control in this row of the list.
-fn pace_word(known: &Known, row: i32) -> Option<String> {
+fn pace_word(known: &AppState, row: i32) -> Option<String> {
     known.paces.get(usize::try_from(row).ok()?).map(|pace| pace.word.clone())
 }
 
@@ -513,7 +513,7 @@ fn set_own_pace(own: &mut OwnPace, part: i32, value: i32) {
 }
 
 /// The time control of this game: as chosen for it, otherwise as chosen for all games.
-fn chosen_pace(known: &Known, game: wire::Game) -> Option<&control::PacePreset> {
+fn chosen_pace(known: &AppState, game: wire::Game) -> Option<&control::PacePreset> {
     let last = known.last(game).pace;
     let word = if last.is_empty() { &known.preferences.pace } else { &last };
     // An unknown word, from another version, means no clock.
@@ -522,7 +522,7 @@ fn chosen_pace(known: &Known, game: wire::Game) -> Option<&control::PacePreset> 
 
 /// The time control for an invitation or a new match; `None`: no clock. A race has none, because its time is what is
 /// compared.
-pub(super) fn pace(known: &Known, game: wire::Game) -> Option<wire::Pace> {
+pub(super) fn pace(known: &AppState, game: wire::Game) -> Option<wire::Pace> {
     if game::is_solo(game) {
         return None;
     }
@@ -530,7 +530,7 @@ pub(super) fn pace(known: &Known, game: wire::Game) -> Option<wire::Pace> {
 }
 
 /// The name of the time control in the displayed language; empty: no clock.
-pub(super) fn pace_name(known: &Known, game: wire::Game) -> String {
+pub(super) fn pace_name(known: &AppState, game: wire::Game) -> String {
     let name = chosen_pace(known, game).filter(|_| !game::is_solo(game)).and_then(|pace| pace.name.as_ref());
     said(name, known.chinese()).to_owned()
 }

@@ -10,7 +10,7 @@ use slint::{ComponentHandle, ModelRc, PhysicalSize, PlatformError, SharedString,
 
 use super::board::{Layout, Names, counts_area, ending, fact, names, plain_points};
 use super::{game, game_of, records, replay, side};
-use crate::app::{Controller, Known};
+use crate::app::{AppState, Controller};
 use crate::art::Sprites;
 use crate::clipboard::Picture;
 use crate::screens::{Art, BoardPicture, Dialog, Ending, MainWindow, Remark, Side, Theme, ThemeChoice};
@@ -88,7 +88,7 @@ fn dress(picture: &BoardPicture, window: &MainWindow) {
     ours.set_reduced_motion(true);
 }
 
-fn fill(picture: &BoardPicture, subject: &Subject, known: &Known) {
+fn fill(picture: &BoardPicture, subject: &Subject, known: &AppState) {
     let Subject { summary, board, moves, over, turned } = subject;
     let layout = Layout::still(board).turned(*turned);
     let Names { below, above, left } = names(board.game(), &layout, known.chinese());

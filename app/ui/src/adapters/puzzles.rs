@@ -7,7 +7,7 @@ use proto::control::{self, reply, request};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{game, new_game, touched, update};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::art::Sprites;
 use crate::screens::{
     BoardAdapter, MainWindow, Page, PuzzleGame, PuzzleProgress, PuzzleRow, PuzzlesAdapter, Remark,
@@ -137,7 +137,7 @@ impl Puzzles {
         count.map_or((0, 0), |count| (count.puzzles, count.solved))
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known, sprites: &Sprites) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState, sprites: &Sprites) {
         show_board(window, known);
         if known.page() != Page::Puzzles {
             return;
@@ -184,7 +184,7 @@ fn row(sprites: &Sprites, one: &control::Puzzle, chinese: bool) -> PuzzleRow {
 }
 
 /// Fills the card beside the board of a puzzle.
-fn show_board(window: &MainWindow, known: &Known) {
+fn show_board(window: &MainWindow, known: &AppState) {
     let board = window.global::<BoardAdapter>();
     let state = known.room.as_ref().and_then(|room| room.puzzle.as_ref());
     board.set_puzzle(state.is_some());

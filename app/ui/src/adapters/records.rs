@@ -11,7 +11,7 @@ use proto::control::{self, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{backup, game, game_of, home, side, touched, update};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::art::Sprites;
 use crate::screens::{Dialog, FileRow, Game, MainWindow, Page, RecordRow, RecordsAdapter, Remark, Went};
 
@@ -200,7 +200,7 @@ impl Records {
         self.open(cx);
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known, sprites: &Sprites) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState, sprites: &Sprites) {
         let page = window.global::<RecordsAdapter>();
         page.set_folder(self.folder.display().to_string().into());
         page.set_backups(self.backups);
@@ -253,7 +253,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Where people keep what they have got: what the app has saved, downloads, documents, or else everything of theirs.
-fn files_folder(known: &Known) -> PathBuf {
+fn files_folder(known: &AppState) -> PathBuf {
     if let Some(own) = own_folder(known).filter(|folder| folder.is_dir()) {
         return own;
     }
@@ -265,7 +265,7 @@ fn files_folder(known: &Known) -> PathBuf {
 }
 
 /// Where the app's own files go: `Qiyou` among the documents, or at home where there is no such folder. It may not be there yet.
-fn own_folder(known: &Known) -> Option<PathBuf> {
+fn own_folder(known: &AppState) -> Option<PathBuf> {
     if known.own_folder.is_some() {
         return known.own_folder.clone();
     }
@@ -275,7 +275,7 @@ fn own_folder(known: &Known) -> Option<PathBuf> {
 }
 
 /// A path in the app's folder that no file has, as near to this name as can be.
-pub(super) fn free_file(name: &str, known: &Known) -> Option<PathBuf> {
+pub(super) fn free_file(name: &str, known: &AppState) -> Option<PathBuf> {
     Some(free_in(&own_folder(known)?, name))
 }
 
@@ -301,7 +301,7 @@ pub(crate) fn save(file: &control::File, cx: &mut Cx<'_>) {
 }
 
 /// Writes a new file into the app's folder, without overwriting another. Its path.
-pub(crate) fn write_new(name: &str, content: &[u8], known: &Known) -> io::Result<PathBuf> {
+pub(crate) fn write_new(name: &str, content: &[u8], known: &AppState) -> io::Result<PathBuf> {
     let free = free_file(name, known).ok_or_else(|| io::Error::other("no home directory"))?;
     fs::create_dir_all(free.parent().unwrap_or(Path::new("/")))?;
     fs::write(&free, content)?;

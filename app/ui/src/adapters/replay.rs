@@ -13,7 +13,7 @@ use turning::{beside, turning_points};
 
 use super::board::{Layout, Names, counts_area, ending, fact, names, pairs, plain_points, point_of};
 use super::{game, game_of, home, new_game, picture, records, side, touched, update, when};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::screens::{
     Dialog, Ending, MainWindow, Opponent, Page, PointView, RecordRow, RecordsAdapter, Remark, ReplayAdapter,
     Side, TurningPoint,
@@ -226,7 +226,7 @@ impl Replay {
         let Some(shown) = &mut self.shown else { return };
         shown.judging = on;
         let room_id = shown.summary.room_id.clone();
-        cx.ask.tell(request::Body::Judge(control::Judge { room_id, on }));
+        cx.ask.tell(request::Body::AnalyseMatch(control::AnalyseMatch { room_id, on }));
     }
 
     fn play_on(&self, against_device: bool, cx: &mut Cx<'_>) {
@@ -294,7 +294,7 @@ impl Replay {
         self.look(cx);
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         let Some(shown) = self.shown.as_ref().filter(|_| known.page() == Page::Replay) else { return };
         let page = window.global::<ReplayAdapter>();
         page.set_game_text(self.copies[0].as_str().into());

@@ -6,7 +6,7 @@ use proto::control::{self, NoticeKind, event, reply, request};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{friends, touched, update};
-use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::{Confirm, Language, Paper, Preferences};
 use crate::screens::{
     AdapterView, Dialog, EndingsState, MainWindow, Page, SettingsAdapter, Theme, ThemeChoice, Visibility,
@@ -151,7 +151,7 @@ impl Settings {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+    pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         let chosen: &Preferences = &known.preferences;
         let paper = match chosen.paper {
             Paper::System => ThemeChoice::System,

@@ -11,7 +11,7 @@ use proto::board::Game;
 use proto::control::{GameSheet, MatchSummary, Refusal, RefusalCode, Request, reply, request};
 use senses::{Cue, Feel};
 
-use super::Known;
+use super::AppState;
 use crate::adapters;
 use crate::preferences::Preferences;
 use crate::screens::{Dialog, Page, Remark};
@@ -38,7 +38,7 @@ pub(crate) struct Pages {
 /// Everything besides its own state that a page may use.
 pub(crate) struct Cx<'a> {
     /// The host's state, the present page, preferences.
-    pub(crate) known: &'a Known,
+    pub(crate) known: &'a AppState,
     /// Requests to the host.
     pub(crate) ask: &'a mut Questions,
     /// Navigation: pages, dialogs, remarks.
@@ -48,17 +48,17 @@ pub(crate) struct Cx<'a> {
 }
 
 impl<'a> Cx<'a> {
-    pub(super) fn new(known: &'a Known, ask: &'a mut Questions) -> Self {
+    pub(super) fn new(known: &'a AppState, ask: &'a mut Questions) -> Self {
         Self { known, ask, go: Go::default(), preferences: Changes::default(), feel: Felt::default() }
     }
 
-    pub(super) fn into_wishes(self) -> Wishes {
-        Wishes { preferences: self.preferences.0, felt: self.feel.0, steps: self.go.0 }
+    pub(super) fn into_effects(self) -> PageEffects {
+        PageEffects { preferences: self.preferences.0, felt: self.feel.0, steps: self.go.0 }
     }
 }
 
 /// What a page has requested from the app.
-pub(super) struct Wishes {
+pub(super) struct PageEffects {
     pub(super) preferences: Vec<Change>,
     pub(super) felt: Vec<Sensation>,
     pub(super) steps: Vec<Step>,

@@ -221,7 +221,7 @@ fn a_file_with_everything_is_written_once_its_passphrase_was_typed_twice() {
     backup().invoke_save("correct horse".into());
     let saving = told.asked();
     let saves: Vec<_> =
-        saving.iter().filter(|one| matches!(body(one), request::Body::SaveEverything(_))).collect();
+        saving.iter().filter(|one| matches!(body(one), request::Body::SaveBackup(_))).collect();
     assert_eq!(saves.len(), 1, "once is enough");
     let reason = control::Words { zh: "磁盘满了。".into(), en: "The disk is full.".into() };
     let refusal = control::Refusal { reason: Some(reason), ..Default::default() };

@@ -351,7 +351,7 @@ pub(crate) const PEOPLE: [(&str, Tell); 32] = [
         told.app.ask(Dialog::TakeAll);
         told.app.window().global::<qiyou::screens::BackupAdapter<'_>>().invoke_take("wrong".into());
         for request in told.answer(stage) {
-            if matches!(body(&request), request::Body::TakeEverything(_)) {
+            if matches!(body(&request), request::Body::RestoreBackup(_)) {
                 let reason = control::Words {
                     zh: "口令不对。什么都没有改动。".into(),
                     en: "Wrong passphrase. Nothing was changed.".into(),
@@ -366,7 +366,7 @@ pub(crate) const PEOPLE: [(&str, Tell); 32] = [
         told.answer(stage);
         told.app.window().global::<qiyou::screens::BackupAdapter<'_>>().invoke_take("right".into());
         for request in told.answer(stage) {
-            if matches!(body(&request), request::Body::TakeEverything(_)) {
+            if matches!(body(&request), request::Body::RestoreBackup(_)) {
                 let taken = control::Taken { matches: 41, friends: 3, name: "Steam Deck".into() };
                 told.reply(request.id, reply::Body::Taken(taken));
             }

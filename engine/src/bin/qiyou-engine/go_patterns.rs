@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use engine::go::{PatternLearning, learn_patterns};
+use engine::go::{PatternTrainingConfig, train_patterns};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -41,8 +41,9 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         }
     }
     let Arguments { rounds, rate, fade, least, seed, .. } = *arguments;
-    let how = PatternLearning { rounds, rate, fade, least, seed };
-    let bytes = learn_patterns(&lines, how, &mut |line| eprintln!("{line}"));
+    let config =
+        PatternTrainingConfig { epochs: rounds, learning_rate: rate, l2: fade, min_count: least, seed };
+    let bytes = train_patterns(&lines, config, &mut |line| eprintln!("{line}"));
     match std::fs::write(&arguments.out, bytes) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -4,7 +4,6 @@
 mod adaptation;
 mod bench;
 mod book;
-mod endings;
 mod fit;
 mod go_foretell;
 mod go_games;
@@ -20,6 +19,7 @@ mod positions;
 mod puzzles;
 mod rules_bench;
 mod self_play;
+mod tablebase;
 mod timer;
 mod train;
 mod tune;
@@ -93,7 +93,7 @@ enum Command {
     /// Make puzzles from games of the bots, or prove the built-in puzzles.
     Puzzles(puzzles::Arguments),
     /// Compute or query Liuzhou chess's endgame tables.
-    Endings(endings::Arguments),
+    Tablebase(tablebase::Arguments),
     /// Solve a Lights Out board, read from standard input as rows of `.` and `#`.
     SolveLights(lights::Arguments),
 }
@@ -137,7 +137,7 @@ fn main() -> ExitCode {
         Command::Show(arguments) => positions::show(&arguments),
         Command::Convert(arguments) => positions::convert(&arguments),
         Command::Puzzles(arguments) => puzzles::run(&arguments),
-        Command::Endings(arguments) => endings::run(&arguments),
+        Command::Tablebase(arguments) => tablebase::run(&arguments),
         Command::SolveLights(arguments) => lights::run(&arguments),
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    match learn(arguments) {
+    match train(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("{why}");
@@ -56,24 +56,30 @@ fn kind(word: &str) -> Result<GameKind, String> {
         .ok_or_else(|| "gomoku or xiangqi".into())
 }
 
-fn learn(arguments: &Arguments) -> Result<(), String> {
+fn train(arguments: &Arguments) -> Result<(), String> {
     let Arguments { rounds, rate, result, fade, seed, .. } = *arguments;
-    let learning = gomoku::Learning { rounds, rate, result, fade, seed };
+    let config = gomoku::TrainingConfig {
+        epochs: rounds,
+        learning_rate: rate,
+        result_weight: result,
+        weight_decay: fade,
+        seed,
+    };
     let tell = &mut |line: String| eprintln!("{line}");
     let bytes = if arguments.game == GameKind::Xiangqi {
         let start = Xiangqi::new(&XiangqiSetup::default()).expect("the default setup is valid");
-        let record = |(moves, thoughts, winner)| xiangqi::Record { moves, thoughts, winner };
+        let record = |(moves, scores, winner)| xiangqi::Record { moves, scores, winner };
         let records: Vec<_> = read_all(&arguments.games, &start)?.into_iter().map(record).collect();
-        xiangqi::train(&records, learning, tell)
+        xiangqi::train(&records, config, tell)
     } else {
         let setup = GomokuSetup { rule: arguments.rule, ..GomokuSetup::default() };
         let start = Gomoku::new(&setup).expect("the setup is valid");
-        let record = |(moves, thoughts, winner): Read<Gomoku>| {
+        let record = |(moves, scores, winner): Read<Gomoku>| {
             let moves = moves.into_iter().map(GomokuMove::placement).collect::<Option<_>>()?;
-            Some(gomoku::Record { moves, thoughts, winner })
+            Some(gomoku::Record { moves, scores, winner })
         };
         let records: Vec<_> = read_all(&arguments.games, &start)?.into_iter().filter_map(record).collect();
-        gomoku::train(&start, &records, learning, tell)
+        gomoku::train(&start, &records, config, tell)
     };
     std::fs::write(&arguments.out, bytes).map_err(|error| format!("{}: {error}", arguments.out.display()))
 }
@@ -105,22 +111,21 @@ fn read<G: Game>(start: &G, line: &str) -> Option<Read<G>> {
     };
     words.next()?.parse::<usize>().ok()?;
     let mut game = start.clone();
-    let (mut moves, mut thoughts) = (Vec::new(), Vec::new());
+    let (mut moves, mut scores) = (Vec::new(), Vec::new());
     for word in words {
-        let (word, thought) =
-            word.split_once('/').map_or((word, None), |(word, thought)| (word, Some(thought)));
+        let (word, score) = word.split_once('/').map_or((word, None), |(word, score)| (word, Some(score)));
         let mv = game.legal_move(game.parse(word)?).ok()?;
         moves.push(mv);
-        thoughts.push(match thought {
+        scores.push(match score {
             None => None,
-            Some(thought) => Some(score(thought)?),
+            Some(text) => Some(parse_score(text)?),
         });
         game.play(mv);
     }
-    Some((moves, thoughts, winner))
+    Some((moves, scores, winner))
 }
 
-fn score(text: &str) -> Option<Score> {
+fn parse_score(text: &str) -> Option<Score> {
     if let Some(plies) = text.strip_prefix('W') {
         return Some(Score::WinIn(plies.parse().ok()?));
     }

@@ -1,8 +1,8 @@
 //! Tuning of search parameters by self-play.
 //!
-//! `test` compares two sets of parameters by a sequential probability ratio test (SPRT) on pairs of games. `climb` tunes
+//! `test` compares two sets of parameters by a sequential probability ratio test (SPRT) on pairs of games. `spsa` tunes
 //! several parameters at once by simultaneous perturbation stochastic approximation (SPSA, Spall 1992), with one pair of
-//! games per step. A result of `climb` must be confirmed by `test`.
+//! games per step. A result of `spsa` must be confirmed by `test`.
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::go::GoSetup;
-use engine::numbers::{Number, NumberError};
+use engine::parameters::{Parameter, ParameterError};
 use engine::{Action, Bot, GameKind, GomokuRule, GomokuSetup, Rng, Setup, Side, Tier, bot};
 
 use crate::levels::{kind, rule};
@@ -23,7 +23,7 @@ pub(crate) enum Command {
     /// Test parameters A against B with a sequential probability ratio test (SPRT) on self-play games.
     Test(Test),
     /// Tune several parameters at once by SPSA on self-play games, and print the values while it runs.
-    Climb(Climb),
+    Spsa(Spsa),
 }
 
 #[derive(clap::Args)]
@@ -81,12 +81,12 @@ pub(crate) struct Test {
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Climb {
+pub(crate) struct Spsa {
     #[command(flatten)]
     games: Games,
     /// Parameters to tune, as NAME or NAME=STEP. STEP is the final perturbation (default: a tenth of the value).
     /// `NAME@VALUE` sets a start value; it must come before the NAME.
-    numbers: Vec<String>,
+    parameters: Vec<String>,
     /// Total number of pairs of games.
     #[arg(long, default_value_t = 1_000)]
     pairs: u32,
@@ -98,13 +98,16 @@ pub(crate) struct Climb {
 pub(crate) fn run(command: &Command) -> ExitCode {
     let done = match command {
         Command::List(list) => {
-            for number in bot(list.game, Tier::MAX, 0).numbers() {
-                println!("{:28} {:>8} ({} to {})", number.name, number.value, number.low, number.high);
+            for parameter in bot(list.game, Tier::MAX, 0).parameters() {
+                println!(
+                    "{:28} {:>8} ({} to {})",
+                    parameter.name, parameter.value, parameter.low, parameter.high
+                );
             }
             Ok(())
         }
         Command::Test(asked) => test(asked),
-        Command::Climb(asked) => climb(asked),
+        Command::Spsa(asked) => spsa(asked),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -119,7 +122,7 @@ pub(crate) fn run(command: &Command) -> ExitCode {
 pub(crate) fn set(bot: &mut dyn Bot, changes: &[String]) -> Result<(), String> {
     for change in changes {
         let (name, value) = read(change)?;
-        bot.set_number(name, value).map_err(|why| why.to_string())?;
+        bot.set_parameter(name, value).map_err(|why| why.to_string())?;
     }
     Ok(())
 }
@@ -132,19 +135,19 @@ fn read(change: &str) -> Result<(&str, f64), String> {
 
 /// The configuration of one side.
 struct Player<'a> {
-    numbers: Vec<(&'a str, f64)>,
+    parameters: Vec<(&'a str, f64)>,
     threads: usize,
     /// Factor of its time per move.
     time: f64,
 }
 
 impl<'a> Player<'a> {
-    fn with_numbers(numbers: Vec<(&'a str, f64)>) -> Self {
-        Self { numbers, threads: 1, time: 1.0 }
+    fn with_parameters(parameters: Vec<(&'a str, f64)>) -> Self {
+        Self { parameters, threads: 1, time: 1.0 }
     }
 
     fn read(games: &Games, changes: &'a [String]) -> Result<Self, String> {
-        let mut player = Self::with_numbers(Vec::new());
+        let mut player = Self::with_parameters(Vec::new());
         for change in changes {
             match read(change)? {
                 ("threads", threads @ 1.0..=64.0) if threads.fract() == 0.0 => {
@@ -153,17 +156,17 @@ impl<'a> Player<'a> {
                 ("time", _) if games.ms.is_none() => return Err(format!("{change}: needs --ms")),
                 ("time", time @ 0.01..=100.0) => player.time = time,
                 ("threads" | "time", value) => return Err(format!("{change}: {value} is out of range")),
-                number => player.numbers.push(number),
+                parameter => player.parameters.push(parameter),
             }
         }
         player.bot(games.game, 0).map_err(|why| why.to_string())?;
         Ok(player)
     }
 
-    fn bot(&self, kind: GameKind, seed: u64) -> Result<Box<dyn Bot>, NumberError> {
+    fn bot(&self, kind: GameKind, seed: u64) -> Result<Box<dyn Bot>, ParameterError> {
         let mut bot = bot(kind, Tier::MAX, seed);
-        for &(name, value) in &self.numbers {
-            bot.set_number(name, value)?;
+        for &(name, value) in &self.parameters {
+            bot.set_parameter(name, value)?;
         }
         bot.set_threads(self.threads);
         Ok(bot)
@@ -191,8 +194,9 @@ impl Games {
         let mut points = 0.0;
         for a_plays in Side::BOTH {
             let players = Side::BOTH.map(|side| sides[usize::from(side != a_plays)]);
-            let mut bots = players
-                .map(|player| player.bot(setup.kind(), rng.next_u64()).expect("its numbers were set before"));
+            let mut bots = players.map(|player| {
+                player.bot(setup.kind(), rng.next_u64()).expect("its parameters were set before")
+            });
             let times =
                 self.ms.map(|ms| players.map(|player| Duration::from_millis(ms).mul_f64(player.time)));
             let nodes = self.ms.is_none().then_some(self.nodes);
@@ -285,21 +289,21 @@ fn shares(pairs: &[f64]) -> (f64, f64) {
 }
 
 /// The state of a parameter in SPSA.
-struct Climber {
-    number: Number,
+struct SpsaParameter {
+    parameter: Parameter,
     step: f64,
     at: f64,
 }
 
-impl Climber {
+impl SpsaParameter {
     /// The value to play: within the range, and rounded randomly for integer parameters, so that the mean is exact.
     fn played(&self, value: f64, rng: &mut Rng) -> f64 {
-        let value = value.clamp(self.number.low, self.number.high);
-        if !self.number.whole {
+        let value = value.clamp(self.parameter.low, self.parameter.high);
+        if !self.parameter.whole {
             return value;
         }
         let chance = f64::from(rng.below(1 << 16)) / f64::from(1 << 16);
-        (value + chance).floor().min(self.number.high)
+        (value + chance).floor().min(self.parameter.high)
     }
 }
 
@@ -307,28 +311,28 @@ impl Climber {
 const ALPHA: f64 = 0.602;
 const GAMMA: f64 = 0.101;
 
-fn climb(asked: &Climb) -> Result<(), String> {
+fn spsa(asked: &Spsa) -> Result<(), String> {
     let games = &asked.games;
     let setup = games.setup()?;
-    let known = bot(games.game, Tier::MAX, 0).numbers();
-    let mut climbers = Vec::new();
-    for wanted in &asked.numbers {
+    let known = bot(games.game, Tier::MAX, 0).parameters();
+    let mut tuned = Vec::new();
+    for wanted in &asked.parameters {
         let (rest, step) = wanted.split_once('=').map_or((wanted.as_str(), None), |(n, s)| (n, Some(s)));
         let (name, at) = rest.split_once('@').map_or((rest, None), |(n, v)| (n, Some(v)));
-        let number = known
+        let parameter = known
             .iter()
-            .find(|number| number.name == name)
-            .ok_or_else(|| format!("there is no number {name}"))?;
+            .find(|parameter| parameter.name == name)
+            .ok_or_else(|| format!("there is no parameter {name}"))?;
         let read = |text: &str| text.parse::<f64>().map_err(|_| format!("{wanted}: {text} is no number"));
-        let at = at.map_or(Ok(number.value), read)?;
+        let at = at.map_or(Ok(parameter.value), read)?;
         let step =
-            step.map_or_else(|| Ok((at.abs() / 10.0).max(if number.whole { 1.0 } else { 0.05 })), read)?;
-        climbers.push(Climber { number: number.clone(), step, at });
+            step.map_or_else(|| Ok((at.abs() / 10.0).max(if parameter.whole { 1.0 } else { 0.05 })), read)?;
+        tuned.push(SpsaParameter { parameter: parameter.clone(), step, at });
     }
-    if climbers.is_empty() {
-        return Err("name the numbers to tune; `tune list` shows them".into());
+    if tuned.is_empty() {
+        return Err("name the parameters to tune; `tune list` shows them".into());
     }
-    let climbers = Mutex::new(climbers);
+    let tuned = Mutex::new(tuned);
     let total = f64::from(asked.pairs);
     let settling = total / 10.0;
     let won = Mutex::new((0.0, 0_u32));
@@ -338,13 +342,13 @@ fn climb(asked: &Climb) -> Result<(), String> {
         let spread = (total / k).powf(GAMMA);
         let pace = asked.rate * ((settling + total) / (settling + k)).powf(ALPHA);
         let (flips, plus, minus) = {
-            let climbers = climbers.lock().expect("no thread panics while it holds them");
-            let flips: Vec<f64> = climbers.iter().map(|_| f64::from(rng.below(2)) * 2.0 - 1.0).collect();
+            let tuned = tuned.lock().expect("no thread panics while it holds them");
+            let flips: Vec<f64> = tuned.iter().map(|_| f64::from(rng.below(2)) * 2.0 - 1.0).collect();
             let side = |sign: f64, rng: &mut Rng| -> Player<'static> {
-                let each = climbers.iter().zip(&flips);
-                let numbers = each
-                    .map(|(c, flip)| (c.number.name, c.played(c.at + sign * flip * c.step * spread, rng)));
-                Player::with_numbers(numbers.collect())
+                let each = tuned.iter().zip(&flips);
+                let parameters = each
+                    .map(|(c, flip)| (c.parameter.name, c.played(c.at + sign * flip * c.step * spread, rng)));
+                Player::with_parameters(parameters.collect())
             };
             let plus = side(1.0, &mut rng);
             let minus = side(-1.0, &mut rng);
@@ -352,23 +356,23 @@ fn climb(asked: &Climb) -> Result<(), String> {
         };
         // The margin: -2 to 2.
         let result = 2.0 * (games.pair(&setup, n, [&plus, &minus]) - 1.0);
-        let mut climbers = climbers.lock().expect("no thread panics while it holds them");
-        for (climber, flip) in climbers.iter_mut().zip(flips) {
-            let by = pace * climber.step * result * flip / spread;
-            climber.at = (climber.at + by).clamp(climber.number.low, climber.number.high);
+        let mut tuned = tuned.lock().expect("no thread panics while it holds them");
+        for (one, flip) in tuned.iter_mut().zip(flips) {
+            let by = pace * one.step * result * flip / spread;
+            one.at = (one.at + by).clamp(one.parameter.low, one.parameter.high);
         }
         let mut won = won.lock().expect("no thread panics while it holds them");
         won.0 += result.abs();
         won.1 += 1;
         if won.1.is_multiple_of(50) {
             let now: Vec<String> =
-                climbers.iter().map(|climber| format!("{}={:.2}", climber.number.name, climber.at)).collect();
+                tuned.iter().map(|one| format!("{}={:.2}", one.parameter.name, one.at)).collect();
             println!("{} pairs, {:.2} decided: {}", won.1, won.0 / 2.0 / f64::from(won.1), now.join(" "));
         }
         true
     });
-    for climber in climbers.into_inner().expect("no thread panics while it holds them") {
-        println!("{:28} {:>8} -> {:.2}", climber.number.name, climber.number.value, climber.at);
+    for one in tuned.into_inner().expect("no thread panics while it holds them") {
+        println!("{:28} {:>8} -> {:.2}", one.parameter.name, one.parameter.value, one.at);
     }
     Ok(())
 }

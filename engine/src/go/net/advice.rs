@@ -2,7 +2,7 @@
 //! added to the priors of their children as virtual wins.
 
 use super::super::search::{Player, Search, Terms};
-use super::super::stones::{At, PASS, Stones};
+use super::super::stones::{PASS, Stones, Vertex};
 use super::guide::ask;
 use super::network::{Network, Output};
 
@@ -12,7 +12,7 @@ pub(in super::super) struct Question<const N: usize, const W: usize> {
     pub(in super::super) depth: usize,
     pub(in super::super) stones: Stones<N, W>,
     pub(in super::super) turn: u8,
-    pub(in super::super) trail: [At; 2],
+    pub(in super::super) trail: [Vertex; 2],
     pub(in super::super) passes: u8,
 }
 
@@ -31,7 +31,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
     pub(in super::super) fn take_advice(&mut self, node: u32, output: &Output) {
         let geometry = self.stones().geometry;
         let logit =
-            |at: At| output.moves[if at == PASS { geometry.points.len() } else { geometry.number(at) }];
+            |at: Vertex| output.moves[if at == PASS { geometry.points.len() } else { geometry.number(at) }];
         let advised = self.options.advised;
         let children = self.tree.children_mut(node);
         let most = children.iter().map(|child| logit(child.at)).fold(f32::NEG_INFINITY, f32::max);
@@ -62,8 +62,8 @@ mod tests {
 
     use super::*;
     use crate::go::search::Ending;
+    use crate::go::time_manager::StopRule;
     use crate::go::tree::{Node, ROOT};
-    use crate::go::watch::Patience;
     use crate::go::weights::Options;
     use crate::go::{Go, GoSetup};
     use crate::{Game as _, Limits};
@@ -77,7 +77,7 @@ mod tests {
         let stop = AtomicBool::new(false);
         let elapsed = || Duration::ZERO;
         let limits = Limits { time: None, nodes: Some(200), depth: None, stop: &stop, elapsed: &elapsed };
-        search.run(&go, &limits, Patience::default(), &mut |_| {});
+        search.run(&go, &limits, StopRule::default(), &mut |_| {});
         search
     }
 

@@ -4,7 +4,7 @@
 //! positions as in I. Danihelka et al., "Policy improvement by planning with Gumbel" (2022): candidates are sampled without
 //! replacement by the policy (Gumbel top-k), reduced by sequential halving, and the training target is the improved policy.
 
-use super::super::stones::{At, BLACK, EMPTY, PASS, Stones, margin, other};
+use super::super::stones::{BLACK, EMPTY, PASS, Stones, Vertex, margin, other};
 use super::planes::{GlobalInputs, InputPlanes, facts};
 use crate::Rng;
 
@@ -37,7 +37,7 @@ const VISITS_BASE: f32 = 50.0;
 const SCALE: f32 = 0.6;
 
 struct Edge {
-    at: At,
+    at: Vertex,
     logit: f32,
     chance: f32,
     visits: u32,
@@ -66,16 +66,16 @@ struct Sample {
 
 /// The position of a game or of a search.
 #[derive(Clone)]
-struct Place<const N: usize, const W: usize> {
+struct State<const N: usize, const W: usize> {
     stones: Stones<N, W>,
     turn: u8,
-    trail: [At; 2],
+    trail: [Vertex; 2],
     /// Number of successive passes.
     passes: u8,
 }
 
-impl<const N: usize, const W: usize> Place<N, W> {
-    fn play(&mut self, at: At) {
+impl<const N: usize, const W: usize> State<N, W> {
+    fn play(&mut self, at: Vertex) {
         if at == PASS {
             self.stones.pass();
             self.passes += 1;
@@ -96,7 +96,7 @@ impl<const N: usize, const W: usize> Place<N, W> {
 
 struct Table<const N: usize, const W: usize> {
     rng: Rng,
-    root: Place<N, W>,
+    root: State<N, W>,
     ply: u32,
     /// Number of opening moves sampled from the policy without search.
     drawn: u32,
@@ -114,7 +114,7 @@ struct Table<const N: usize, const W: usize> {
     looks: u32,
     /// The path to the position under evaluation, as edges; below: that position.
     path: Vec<u32>,
-    leaf: Place<N, W>,
+    leaf: State<N, W>,
     root_facts: Vec<InputPlanes>,
     samples: Vec<Sample>,
 }
@@ -137,7 +137,7 @@ fn write(sample: &Sample, owners: &[u8], winner: u8, out: &mut Vec<u8>) {
     for aim in &sample.policy {
         out.extend(aim.to_le_bytes());
     }
-    for number in sample.whole.numbers() {
+    for number in sample.whole.values() {
         out.extend(number.to_le_bytes());
     }
     out.extend((if winner == sample.turn { 1.0_f32 } else { 0.0 }).to_le_bytes());
@@ -167,7 +167,7 @@ impl<const N: usize, const W: usize> NetGames<N, W> {
             if table.path.is_empty() {
                 table.root_facts.clone_from(&self.room);
             }
-            for number in table.leaf.whole(table.bonus).numbers() {
+            for number in table.leaf.whole(table.bonus).values() {
                 numbers.extend(number.to_le_bytes());
             }
         }
@@ -205,7 +205,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         let mut rng = Rng::new(seed);
         let stones = Stones::new(size);
         let past = vec![stones.key];
-        let root = Place { stones, turn: BLACK, trail: [PASS; 2], passes: 0 };
+        let root = State { stones, turn: BLACK, trail: [PASS; 2], passes: 0 };
         // Mostly standard komi, otherwise random komi, so that the network learns its effect.
         let bonus = if rng.below(10) < 7 { 15 } else { 2 * rng.below(25) as i32 - 9 };
         let drawn = if rng.below(2) == 0 { rng.below(10) } else { 0 };
@@ -274,7 +274,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
             if leaf.cell(at) == EMPTY && leaf.is_legal(at, turn) && !leaf.is_eye(at, turn) {
                 // Only captures can repeat a position. Repetitions within the short path are ignored.
                 let takes = leaf.four(at).into_iter().any(|neighbour| {
-                    leaf.cell(neighbour as At) == other(turn) && leaf.count(neighbour as At) == 1
+                    leaf.cell(neighbour as Vertex) == other(turn) && leaf.count(neighbour as Vertex) == 1
                 });
                 let repeats = takes && self.past.contains(&leaf.key_after(at, turn));
                 if !repeats {

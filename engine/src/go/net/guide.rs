@@ -7,7 +7,7 @@
 use super::super::Go;
 use super::super::prior::Prior;
 use super::super::search::{Player, Search, Terms, trail};
-use super::super::stones::{At, BLACK, EMPTY, PASS, Stones, colour, other};
+use super::super::stones::{BLACK, EMPTY, PASS, Stones, Vertex, colour, other};
 use super::super::tree::{Node, Tree};
 use super::network::{Network, Scratch};
 use super::planes::{GlobalInputs, InputPlanes, facts};
@@ -106,7 +106,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
 /// Evaluates a position.
 pub(super) fn ask<const N: usize, const W: usize>(
     network: &Network,
-    (stones, turn, trail, passes): (&Stones<N, W>, u8, [At; 2], u8),
+    (stones, turn, trail, passes): (&Stones<N, W>, u8, [Vertex; 2], u8),
     (terms, evened): (Terms, i32),
     room: &mut Vec<InputPlanes>,
     scratch: &mut Scratch,

@@ -216,7 +216,7 @@ impl Network {
         scratch: &mut Scratch,
     ) {
         let field = Field::new(size);
-        let whole = whole.numbers();
+        let whole = whole.values();
         field.lay(facts, &mut scratch.input);
         scratch.trunk.resize(field.length * CHANNELS, 0.0);
         scratch.middle.resize(field.length * CHANNELS, 0.0);

@@ -1,6 +1,6 @@
 //! Input planes and global inputs of the network.
 
-use super::super::stones::{At, EMPTY, Stones};
+use super::super::stones::{EMPTY, Stones, Vertex};
 
 /// The binary input planes of a point, one bit each; see the constants.
 pub(in super::super) type InputPlanes = u16;
@@ -30,7 +30,7 @@ pub(in super::super) struct GlobalInputs {
 
 impl GlobalInputs {
     /// The inputs scaled to about 1.
-    pub(super) fn numbers(self) -> [f32; 2] {
+    pub(super) fn values(self) -> [f32; 2] {
         [(self.komi / 10.0).clamp(-4.0, 4.0), f32::from(u8::from(self.passed))]
     }
 }
@@ -39,7 +39,7 @@ impl GlobalInputs {
 pub(in super::super) fn facts<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
-    trail: [At; 2],
+    trail: [Vertex; 2],
     into: &mut Vec<InputPlanes>,
 ) {
     into.clear();

@@ -21,7 +21,7 @@ mod weights;
 use super::board::{Board, SQUARES, Square};
 use super::shape::Threat;
 use crate::Side;
-pub use crate::descent::{Learning, Record};
+pub use crate::training::{Record, TrainingConfig};
 pub use train::train;
 pub(super) use weights::Weights;
 

@@ -4,15 +4,15 @@
 //! move. The evaluation by shapes is fixed; the network learns the correction to it.
 
 use super::super::board::{Board, FIRST_ROW, Square, Tables};
-use super::super::forced::Solver;
 use super::super::pattern::Pattern;
 use super::super::position::Position;
 use super::super::shape::Threat;
+use super::super::vcf::Solver;
 use super::super::{Gomoku, Placement};
 use super::weights::{Weights, places};
 use super::{CHANNELS, COUNTED, HIDDEN, INPUTS, ONE, POINTS, POOL_SCALE, RADIUS, Row, surrounding};
-use crate::descent::{self, Learner, Learning, Record, chance, entropy};
 use crate::search::AlphaBetaGame;
+use crate::training::{self, Record, Trainable, TrainingConfig, cross_entropy, sigmoid};
 use crate::{Game, GomokuRule, Rng, Side};
 
 /// A training position.
@@ -25,16 +25,16 @@ struct Sample {
     /// Evaluation by shapes for the side to move, as log odds.
     shapes: f32,
     /// Target: winning chance of the side to move.
-    aim: f32,
+    target: f32,
 }
 
 /// Number of rows of the largest board, without margins.
 const ROWS: usize = 20;
 
 impl Sample {
-    fn new(board: &Board, shapes: f32, aim: f32) -> Self {
+    fn new(board: &Board, shapes: f32, target: f32) -> Self {
         let rows = |side: usize| std::array::from_fn(|y| board.stones()[side][y + FIRST_ROW]);
-        Self { stones: [rows(0), rows(1)], turn: board.turn(), counts: super::counts(board), shapes, aim }
+        Self { stones: [rows(0), rows(1)], turn: board.turn(), counts: super::counts(board), shapes, target }
     }
 }
 
@@ -78,7 +78,7 @@ struct Model {
     /// The trainable weights.
     weights: Vec<f32>,
     /// The effective weights: neighbourhood rows with their patterns' rows added, followed by the layers.
-    whole: Vec<f32>,
+    effective: Vec<f32>,
     /// For each neighbourhood row the rows of its two patterns.
     patterns: Vec<[usize; 2]>,
     rows: usize,
@@ -87,7 +87,7 @@ struct Model {
 const LAYER: usize = INPUTS * HIDDEN;
 
 impl Model {
-    fn drawn(rule: GomokuRule, seed: u64) -> Self {
+    fn random(rule: GomokuRule, seed: u64) -> Self {
         let (places, count) = places();
         let rows = count * CHANNELS;
         let mut rng = Rng::new(seed);
@@ -106,8 +106,8 @@ impl Model {
             let [own, theirs] = tables.patterns_of(surrounding as u64, RADIUS);
             patterns[usize::from(black)] = [own as usize, Pattern::COUNT + theirs as usize];
         }
-        let mut model = Self { whole: Vec::new(), weights, patterns, rows };
-        model.put_together();
+        let mut model = Self { effective: Vec::new(), weights, patterns, rows };
+        model.rebuild_effective();
         model
     }
 
@@ -117,11 +117,11 @@ impl Model {
     }
 
     /// Computes the effective weights after a step.
-    fn put_together(&mut self) {
+    fn rebuild_effective(&mut self) {
         let from = self.patterns_from();
-        self.whole.clear();
-        self.whole.extend_from_slice(&self.weights[..from]);
-        for (row, patterns) in self.whole.chunks_exact_mut(CHANNELS).zip(&self.patterns) {
+        self.effective.clear();
+        self.effective.extend_from_slice(&self.weights[..from]);
+        for (row, patterns) in self.effective.chunks_exact_mut(CHANNELS).zip(&self.patterns) {
             for pattern in patterns {
                 let at = from + pattern * CHANNELS;
                 for (whole, weight) in row.iter_mut().zip(&self.weights[at..at + CHANNELS]) {
@@ -132,12 +132,12 @@ impl Model {
     }
 
     /// Adds the gradient of neighbourhood rows to their patterns' rows.
-    fn share_out(&self, slope: &mut [f32]) {
-        let (whole, of_patterns) = slope.split_at_mut(self.patterns_from());
+    fn scatter_to_patterns(&self, gradient: &mut [f32]) {
+        let (whole, of_patterns) = gradient.split_at_mut(self.patterns_from());
         for (row, patterns) in whole.chunks_exact(CHANNELS).zip(&self.patterns) {
             for pattern in patterns {
-                for (slope, of_row) in of_patterns[pattern * CHANNELS..].iter_mut().zip(row) {
-                    *slope += of_row;
+                for (gradient, of_row) in of_patterns[pattern * CHANNELS..].iter_mut().zip(row) {
+                    *gradient += of_row;
                 }
             }
         }
@@ -145,14 +145,14 @@ impl Model {
 
     fn row(&self, number: u16) -> &[f32] {
         let at = usize::from(number) * CHANNELS;
-        &self.whole[at..at + CHANNELS]
+        &self.effective[at..at + CHANNELS]
     }
 
-    fn rounded(&self) -> Weights {
-        let (rows, rest) = self.whole.split_at(self.rows);
-        let whole = |weight: f32| (weight * f32::from(ONE)).round().clamp(-8_000.0, 8_000.0) as i16;
+    fn quantized(&self) -> Weights {
+        let (rows, rest) = self.effective.split_at(self.rows);
+        let quantize = |weight: f32| (weight * f32::from(ONE)).round().clamp(-8_000.0, 8_000.0) as i16;
         let rows: Vec<Row> =
-            rows.chunks_exact(CHANNELS).map(|row| std::array::from_fn(|n| whole(row[n]))).collect();
+            rows.chunks_exact(CHANNELS).map(|row| std::array::from_fn(|n| quantize(row[n]))).collect();
         let layer = std::array::from_fn(|i| std::array::from_fn(|h| rest[i * HIDDEN + h]));
         let rest = &rest[LAYER..];
         let bias = std::array::from_fn(|h| rest[h]);
@@ -171,8 +171,14 @@ struct Pass {
 }
 
 impl Pass {
-    /// Adds the gradient of this sample's loss to `slope`, unless that is empty; returns the loss.
-    fn walk(&mut self, blank: &Blank, model: &Model, sample: &Sample, slope: &mut [f32]) -> f32 {
+    /// Adds the gradient of this sample's loss to `gradient`, unless that is empty; returns the loss.
+    fn accumulate_gradient(
+        &mut self,
+        blank: &Blank,
+        model: &Model,
+        sample: &Sample,
+        gradient: &mut [f32],
+    ) -> f32 {
         let (lines, empty) = blank.fill(sample);
         let (places, _) = places();
         let us = sample.turn.index();
@@ -207,7 +213,7 @@ impl Pass {
             }
         }
         inputs[2 * CHANNELS..].copy_from_slice(&sample.counts);
-        let layer = &model.whole[model.rows..];
+        let layer = &model.effective[model.rows..];
         let (bias, out) = (&layer[LAYER..LAYER + HIDDEN], &layer[LAYER + HIDDEN..]);
         let mut hidden: [f32; HIDDEN] = std::array::from_fn(|h| bias[h]);
         for (input, row) in inputs.iter().zip(layer.chunks_exact(HIDDEN)) {
@@ -217,27 +223,27 @@ impl Pass {
         }
         let sum: f32 = out[HIDDEN] + (0..HIDDEN).map(|h| hidden[h].clamp(0.0, 1.0) * out[h]).sum::<f32>();
         let odds = sample.shapes + sum;
-        let loss = entropy(odds, sample.aim);
-        if slope.is_empty() {
+        let loss = cross_entropy(odds, sample.target);
+        if gradient.is_empty() {
             return loss;
         }
-        let error = chance(odds).clamp(1e-6, 1.0 - 1e-6) - sample.aim;
-        let (row_slope, layer_slope) = slope.split_at_mut(model.rows);
+        let error = sigmoid(odds).clamp(1e-6, 1.0 - 1e-6) - sample.target;
+        let (row_gradient, layer_gradient) = gradient.split_at_mut(model.rows);
         let mut of_hidden = [0.0; HIDDEN];
-        layer_slope[LAYER + 2 * HIDDEN] += error;
+        layer_gradient[LAYER + 2 * HIDDEN] += error;
         for h in 0..HIDDEN {
-            layer_slope[LAYER + HIDDEN + h] += error * hidden[h].clamp(0.0, 1.0);
+            layer_gradient[LAYER + HIDDEN + h] += error * hidden[h].clamp(0.0, 1.0);
             if hidden[h] > 0.0 && hidden[h] < 1.0 {
                 of_hidden[h] = error * out[h];
-                layer_slope[LAYER + h] += of_hidden[h];
+                layer_gradient[LAYER + h] += of_hidden[h];
             }
         }
         let mut of_inputs = [0.0; INPUTS];
         for i in 0..INPUTS {
             let row = &layer[i * HIDDEN..(i + 1) * HIDDEN];
-            let slopes = &mut layer_slope[i * HIDDEN..(i + 1) * HIDDEN];
+            let gradients = &mut layer_gradient[i * HIDDEN..(i + 1) * HIDDEN];
             for h in 0..HIDDEN {
-                slopes[h] += of_hidden[h] * inputs[i];
+                gradients[h] += of_hidden[h] * inputs[i];
                 of_inputs[i] += of_hidden[h] * row[h];
             }
         }
@@ -250,8 +256,8 @@ impl Pass {
                 });
                 for row in rows {
                     let at = usize::from(row[view]) * CHANNELS;
-                    for (slope, of_sum) in row_slope[at..at + CHANNELS].iter_mut().zip(of_sums) {
-                        *slope += of_sum;
+                    for (gradient, of_sum) in row_gradient[at..at + CHANNELS].iter_mut().zip(of_sums) {
+                        *gradient += of_sum;
                     }
                 }
             }
@@ -261,13 +267,13 @@ impl Pass {
 }
 
 /// The network in training, for boards of one setup.
-struct Pupil {
+struct Network {
     blank: Blank,
     model: Model,
     pass: Pass,
 }
 
-impl Learner for Pupil {
+impl Trainable for Network {
     type Sample = Sample;
     const BATCH: usize = 256;
 
@@ -275,20 +281,20 @@ impl Learner for Pupil {
         &mut self.model.weights
     }
 
-    fn fading(&self) -> usize {
+    fn decayed_weights(&self) -> usize {
         self.model.rows
     }
 
-    fn walk(&mut self, sample: &Sample, _: Option<&mut Rng>, slope: &mut [f32]) -> f32 {
-        self.pass.walk(&self.blank, &self.model, sample, slope)
+    fn accumulate_gradient(&mut self, sample: &Sample, _: Option<&mut Rng>, gradient: &mut [f32]) -> f32 {
+        self.pass.accumulate_gradient(&self.blank, &self.model, sample, gradient)
     }
 
-    fn before_step(&self, slope: &mut [f32]) {
-        self.model.share_out(slope);
+    fn before_step(&self, gradient: &mut [f32]) {
+        self.model.scatter_to_patterns(gradient);
     }
 
     fn after_step(&mut self) {
-        self.model.put_together();
+        self.model.rebuild_effective();
     }
 }
 
@@ -296,37 +302,42 @@ impl Learner for Pupil {
 pub fn train(
     start: &Gomoku,
     records: &[Record<Placement>],
-    learning: Learning,
+    config: TrainingConfig,
     tell: &mut dyn FnMut(String),
 ) -> Vec<u8> {
-    let (learnt, unknown) =
-        descent::samples_of(records, |record, samples| add_samples(start, record, &learning, samples));
-    let model = Model::drawn(start.setup().rule, learning.seed);
-    let mut pupil = Pupil { blank: Blank::new(start), model, pass: Pass::default() };
+    let (training_set, validation_set) =
+        training::samples_of(records, |record, samples| add_samples(start, record, &config, samples));
+    let model = Model::random(start.setup().rule, config.seed);
+    let mut network = Network { blank: Blank::new(start), model, pass: Pass::default() };
     tell(format!(
         "{} positions of {} games; loss by shapes alone {:.4}, the least there can be {:.4}",
-        learnt.len(),
+        training_set.len(),
         records.len(),
-        descent::mean(&unknown, |sample| entropy(sample.shapes, sample.aim)),
-        descent::mean(&unknown, |sample| descent::least(sample.aim))
+        training::mean(&validation_set, |sample| cross_entropy(sample.shapes, sample.target)),
+        training::mean(&validation_set, |sample| training::target_entropy(sample.target))
     ));
-    descent::descend(&mut pupil, &learnt, &unknown, learning, tell);
-    pupil.model.rounded().write()
+    training::fit(&mut network, &training_set, &validation_set, config, tell);
+    network.model.quantized().write()
 }
 
 /// Adds the positions that the search would evaluate: without a certain result, without a five to stop.
-fn add_samples(start: &Gomoku, record: &Record<Placement>, learning: &Learning, samples: &mut Vec<Sample>) {
+fn add_samples(
+    start: &Gomoku,
+    record: &Record<Placement>,
+    config: &TrainingConfig,
+    samples: &mut Vec<Sample>,
+) {
     let tables = Tables::shared(start.setup().rule);
     let mut position = Position::new(Board::new(start, tables), Solver::new());
-    for (&mv, thought) in record.moves.iter().zip(&record.thoughts) {
+    for (&mv, score) in record.moves.iter().zip(&record.scores) {
         let turn = position.turn();
-        if let Some(thought) = *thought
+        if let Some(score) = *score
             && position.verdict().is_none()
             && position.board.count(turn.other(), Threat::Five) == 0
         {
-            let aim = record.aim(turn, thought, POINTS, learning);
+            let target = record.target(turn, score, POINTS, config);
             let shapes = position.by_shapes() as f32 / POINTS;
-            samples.push(Sample::new(&position.board, shapes, aim));
+            samples.push(Sample::new(&position.board, shapes, target));
         }
         position.make(Square::from(mv));
     }
@@ -361,17 +372,17 @@ mod tests {
     }
 
     #[test]
-    fn the_slope_is_that_of_the_loss() {
+    fn the_gradient_is_that_of_the_loss() {
         let blank = Blank::new(&start());
-        let mut model = Model::drawn(GomokuRule::Freestyle, 9);
+        let mut model = Model::random(GomokuRule::Freestyle, 9);
         let mut pass = Pass::default();
         let mut rng = Rng::new(2);
         let mut off = 0;
         for board in boards(3) {
             let sample = &Sample::new(&board, 0.2, 0.3);
-            let mut slope = vec![0.0; model.weights.len()];
-            pass.walk(&blank, &model, sample, &mut slope);
-            model.share_out(&mut slope);
+            let mut gradient = vec![0.0; model.weights.len()];
+            pass.accumulate_gradient(&blank, &model, sample, &mut gradient);
+            model.scatter_to_patterns(&mut gradient);
             let mut checked = 0;
             while checked < 40 {
                 let n = if checked < 20 {
@@ -382,15 +393,15 @@ mod tests {
                 checked += 1;
                 let (weight, by) = (model.weights[n], 0.0005);
                 model.weights[n] = weight + by;
-                model.put_together();
-                let above = pass.walk(&blank, &model, sample, &mut []);
+                model.rebuild_effective();
+                let above = pass.accumulate_gradient(&blank, &model, sample, &mut []);
                 model.weights[n] = weight - by;
-                model.put_together();
-                let below = pass.walk(&blank, &model, sample, &mut []);
+                model.rebuild_effective();
+                let below = pass.accumulate_gradient(&blank, &model, sample, &mut []);
                 model.weights[n] = weight;
-                model.put_together();
+                model.rebuild_effective();
                 let seen = (above - below) / (2.0 * by);
-                off += u32::from((seen - slope[n]).abs() > 0.02 + 0.1 * slope[n].abs());
+                off += u32::from((seen - gradient[n]).abs() > 0.02 + 0.1 * gradient[n].abs());
             }
         }
         // At a clipping boundary the loss has a kink, where the numerical gradient is off.
@@ -400,16 +411,16 @@ mod tests {
     #[test]
     fn what_the_search_uses_is_what_was_learnt() {
         let blank = Blank::new(&start());
-        let model = Model::drawn(GomokuRule::Freestyle, 9);
-        let weights = model.rounded();
+        let model = Model::random(GomokuRule::Freestyle, 9);
+        let weights = model.quantized();
         let mut pass = Pass::default();
         let empty = Board::new(&start(), Tables::shared(GomokuRule::Freestyle));
         let mut accumulator = Accumulator::new(&empty, &weights);
         for board in boards(20) {
             let sample = &Sample::new(&board, 0.2, 0.3);
             let said = accumulator.judge(&board, &weights) as f32 / POINTS + sample.shapes;
-            let loss = pass.walk(&blank, &model, sample, &mut []);
-            assert!((entropy(said, sample.aim) - loss).abs() < 0.02, "{said}, {loss}");
+            let loss = pass.accumulate_gradient(&blank, &model, sample, &mut []);
+            assert!((cross_entropy(said, sample.target) - loss).abs() < 0.02, "{said}, {loss}");
         }
     }
 }

@@ -20,7 +20,7 @@ use super::attacks::{Set, squares};
 use super::board::{Board, FILES, Kind, RANKS, SQUARES};
 use super::eval::PHASE_MAX;
 use crate::Side;
-pub use crate::descent::{Learning, Record};
+pub use crate::training::{Record, TrainingConfig};
 pub use train::train;
 pub(super) use weights::Weights;
 

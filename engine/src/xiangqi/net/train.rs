@@ -1,6 +1,6 @@
 //! Training of the network by gradient descent on positions of self-play games.
 //!
-//! The target of a position is the score of a search and, weighted by [`Learning::result`] (0 for the present network, see
+//! The target of a position is the score of a search and, weighted by [`TrainingConfig::result_weight`] (0 for the present network, see
 //! EXPERIMENTS.md), the game's result, both as winning chance of the side to move. Positions are mirrored horizontally at
 //! random.
 
@@ -10,8 +10,8 @@ use super::super::position::Position;
 use super::super::{Xiangqi, XiangqiMove};
 use super::weights::Weights;
 use super::{BUCKETS, CHANNELS, ONE, OUT_ONE, POINTS, ROWS, Row, bucket, row};
-use crate::descent::{self, Learner, Learning, Record, chance, entropy};
 use crate::search::{AlphaBetaGame, Urgency};
+use crate::training::{self, Record, Trainable, TrainingConfig, cross_entropy, sigmoid};
 use crate::xiangqi::attacks::squares;
 use crate::xiangqi::board::{Board, Kind};
 use crate::{Game, Rng, Side};
@@ -23,11 +23,11 @@ struct Sample {
     turn: Side,
     bucket: u8,
     /// Target: winning chance of the side to move.
-    aim: f32,
+    target: f32,
 }
 
 impl Sample {
-    fn new(board: &Board, aim: f32) -> Self {
+    fn new(board: &Board, target: f32) -> Self {
         let mut pieces = Vec::with_capacity(32);
         for side in Side::BOTH {
             for kind in Kind::ALL {
@@ -37,7 +37,7 @@ impl Sample {
                 );
             }
         }
-        Self { pieces, turn: board.turn(), bucket: bucket(eval::phase(board)) as u8, aim }
+        Self { pieces, turn: board.turn(), bucket: bucket(eval::phase(board)) as u8, target }
     }
 }
 
@@ -54,7 +54,7 @@ const OUT: usize = BIAS + CHANNELS;
 const OUT_BIAS: usize = OUT + BUCKETS * 2 * CHANNELS;
 
 impl Model {
-    fn drawn(seed: u64) -> Self {
+    fn random(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let mut within =
             |low: f32, high: f32| low + (high - low) * rng.below(1 << 20) as f32 / (1 << 20) as f32;
@@ -76,11 +76,11 @@ impl Model {
         Self { weights, turned, mirrored }
     }
 
-    fn rounded(&self) -> Weights {
-        let whole = |weight: f32, one: f32| (weight * one).round().clamp(-4_000.0, 4_000.0) as i16;
+    fn quantized(&self) -> Weights {
+        let quantize = |weight: f32, one: f32| (weight * one).round().clamp(-4_000.0, 4_000.0) as i16;
         let rows: Vec<Row> = self.weights[..OUT]
             .chunks_exact(CHANNELS)
-            .map(|row| std::array::from_fn(|n| whole(row[n], f32::from(ONE))))
+            .map(|row| std::array::from_fn(|n| quantize(row[n], f32::from(ONE))))
             .collect();
         let (bias, rows) = rows.split_last().expect("the bias is the last row");
         let out =
@@ -90,14 +90,14 @@ impl Model {
             rows: rows.to_vec(),
             bias: *bias,
             out: std::array::from_fn(|b| {
-                std::array::from_fn(|view| std::array::from_fn(|n| whole(out(b, view, n), OUT_ONE as f32)))
+                std::array::from_fn(|view| std::array::from_fn(|n| quantize(out(b, view, n), OUT_ONE as f32)))
             }),
             out_bias: std::array::from_fn(|b| (self.weights[OUT_BIAS + b] * out_one).round() as i32),
         }
     }
 
-    /// Adds the gradient of this sample's loss to `slope`, unless that is empty; returns the loss.
-    fn walk(&self, sample: &Sample, mirror: bool, slope: &mut [f32]) -> f32 {
+    /// Adds the gradient of this sample's loss to `gradient`, unless that is empty; returns the loss.
+    fn accumulate_gradient(&self, sample: &Sample, mirror: bool, gradient: &mut [f32]) -> f32 {
         let rows = |view: usize| {
             let own = (view == 0) == (sample.turn == Side::First);
             sample.pieces.iter().map(move |&piece| {
@@ -123,23 +123,25 @@ impl Model {
             let cut = sum.clamp(0.0, 1.0);
             odds += cut * cut * weight;
         }
-        let loss = entropy(odds, sample.aim);
-        if slope.is_empty() {
+        let loss = cross_entropy(odds, sample.target);
+        if gradient.is_empty() {
             return loss;
         }
-        let error = chance(odds) - sample.aim;
-        slope[OUT_BIAS + bucket] += error;
+        let error = sigmoid(odds) - sample.target;
+        gradient[OUT_BIAS + bucket] += error;
         for (view, accumulator) in accumulator.iter().enumerate() {
             let mut of_sums = [0.0_f32; CHANNELS];
             for n in 0..CHANNELS {
                 let cut = accumulator[n].clamp(0.0, 1.0);
-                slope[at + view * CHANNELS + n] += error * cut * cut;
+                gradient[at + view * CHANNELS + n] += error * cut * cut;
                 let inside = accumulator[n] > 0.0 && accumulator[n] < 1.0;
                 of_sums[n] = if inside { 2.0 * error * cut * out[view * CHANNELS + n] } else { 0.0 };
             }
             for row in rows(view).chain([ROWS]) {
-                for (slope, of_sum) in slope[row * CHANNELS..(row + 1) * CHANNELS].iter_mut().zip(of_sums) {
-                    *slope += of_sum;
+                for (gradient, of_sum) in
+                    gradient[row * CHANNELS..(row + 1) * CHANNELS].iter_mut().zip(of_sums)
+                {
+                    *gradient += of_sum;
                 }
             }
         }
@@ -147,7 +149,7 @@ impl Model {
     }
 }
 
-impl Learner for Model {
+impl Trainable for Model {
     type Sample = Sample;
     const BATCH: usize = 512;
 
@@ -155,42 +157,46 @@ impl Learner for Model {
         &mut self.weights
     }
 
-    fn fading(&self) -> usize {
+    fn decayed_weights(&self) -> usize {
         BIAS
     }
 
-    fn walk(&mut self, sample: &Sample, rng: Option<&mut Rng>, slope: &mut [f32]) -> f32 {
-        Model::walk(self, sample, rng.is_some_and(|rng| rng.below(2) == 0), slope)
+    fn accumulate_gradient(&mut self, sample: &Sample, rng: Option<&mut Rng>, gradient: &mut [f32]) -> f32 {
+        Model::accumulate_gradient(self, sample, rng.is_some_and(|rng| rng.below(2) == 0), gradient)
     }
 }
 
 /// Trains a network on games; returns its file. `tell` gets progress lines.
-pub fn train(records: &[Record<XiangqiMove>], learning: Learning, tell: &mut dyn FnMut(String)) -> Vec<u8> {
-    let (learnt, unknown) =
-        descent::samples_of(records, |record, samples| add_samples(record, &learning, samples));
-    let mut model = Model::drawn(learning.seed);
+pub fn train(
+    records: &[Record<XiangqiMove>],
+    config: TrainingConfig,
+    tell: &mut dyn FnMut(String),
+) -> Vec<u8> {
+    let (training_set, validation_set) =
+        training::samples_of(records, |record, samples| add_samples(record, &config, samples));
+    let mut model = Model::random(config.seed);
     tell(format!(
         "{} positions of {} games; the least loss there can be {:.4}",
-        learnt.len(),
+        training_set.len(),
         records.len(),
-        descent::mean(&unknown, |sample| descent::least(sample.aim))
+        training::mean(&validation_set, |sample| training::target_entropy(sample.target))
     ));
-    descent::descend(&mut model, &learnt, &unknown, learning, tell);
-    model.rounded().write()
+    training::fit(&mut model, &training_set, &validation_set, config, tell);
+    model.quantized().write()
 }
 
 /// Adds the positions that the search would evaluate: without a certain result, a check, or a winning capture.
-fn add_samples(record: &Record<XiangqiMove>, learning: &Learning, samples: &mut Vec<Sample>) {
+fn add_samples(record: &Record<XiangqiMove>, config: &TrainingConfig, samples: &mut Vec<Sample>) {
     let start = Xiangqi::new(&super::super::XiangqiSetup::default()).expect("the default setup is valid");
     let mut position = Position::new(&start);
-    for (&mv, thought) in record.moves.iter().zip(&record.thoughts) {
-        if let Some(thought) = *thought
+    for (&mv, score) in record.moves.iter().zip(&record.scores) {
+        if let Some(score) = *score
             && position.urgency() == Urgency::Free
             && position.verdict().is_none()
             && !position.hangs()
         {
-            let aim = record.aim(position.turn(), thought, POINTS as f32, learning);
-            samples.push(Sample::new(position.board(), aim));
+            let target = record.target(position.turn(), score, POINTS as f32, config);
+            samples.push(Sample::new(position.board(), target));
         }
         position.make(mv);
     }
@@ -221,13 +227,13 @@ mod tests {
     }
 
     #[test]
-    fn the_slope_is_that_of_the_loss() {
-        let mut model = Model::drawn(9);
+    fn the_gradient_is_that_of_the_loss() {
+        let mut model = Model::random(9);
         let mut rng = Rng::new(2);
         let mut off = 0;
         for (_, sample) in samples() {
-            let mut slope = vec![0.0; SIZE];
-            model.walk(&sample, false, &mut slope);
+            let mut gradient = vec![0.0; SIZE];
+            model.accumulate_gradient(&sample, false, &mut gradient);
             let piece = usize::from(sample.pieces[0]) * CHANNELS;
             for part in [piece..piece + CHANNELS, BIAS..OUT, OUT..SIZE] {
                 for _ in 0..10 {
@@ -235,11 +241,11 @@ mod tests {
                     let (weight, by) = (model.weights[n], 0.002);
                     let mut loss = |weight| {
                         model.weights[n] = weight;
-                        model.walk(&sample, false, &mut [])
+                        model.accumulate_gradient(&sample, false, &mut [])
                     };
                     let seen = (loss(weight + by) - loss(weight - by)) / (2.0 * by);
                     loss(weight);
-                    off += u32::from((seen - slope[n]).abs() > 0.001 + 0.1 * slope[n].abs());
+                    off += u32::from((seen - gradient[n]).abs() > 0.001 + 0.1 * gradient[n].abs());
                 }
             }
         }
@@ -249,14 +255,14 @@ mod tests {
 
     #[test]
     fn what_the_search_uses_is_what_was_learnt() {
-        let model = Model::drawn(9);
-        let weights = model.rounded();
+        let model = Model::random(9);
+        let weights = model.quantized();
         for (position, sample) in samples() {
             let mut accumulator = Accumulator::new(&weights);
             let phase = eval::phase(position.board());
             let said = accumulator.judge(position.board(), phase, &weights) as f32 / POINTS as f32;
-            let loss = model.walk(&sample, false, &mut []);
-            assert!((entropy(said, sample.aim) - loss).abs() < 0.02, "{said}, {loss}");
+            let loss = model.accumulate_gradient(&sample, false, &mut []);
+            assert!((cross_entropy(said, sample.target) - loss).abs() < 0.02, "{said}, {loss}");
         }
     }
 }

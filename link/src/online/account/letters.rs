@@ -40,7 +40,7 @@ const PAGES: u32 = 20;
 const KEPT: usize = 256;
 
 /// Letters of one account.
-pub(super) struct Post {
+pub(super) struct Letters {
     news: mpsc::UnboundedSender<LetterNews>,
     /// Keyed by the id of the message.
     sent: BTreeMap<String, (u64, BareJid)>,
@@ -50,7 +50,7 @@ pub(super) struct Post {
     pages: u32,
 }
 
-impl Post {
+impl Letters {
     pub(super) fn new(news: mpsc::UnboundedSender<LetterNews>) -> Self {
         Self { news, sent: BTreeMap::new(), read: VecDeque::new(), last: None, pages: 0 }
     }
@@ -77,7 +77,7 @@ impl Task {
         let id = new_random().map(|random| format!("qiyou-letter-{random}"));
         let (Some(id), Some(stream), AccountState::Online) = (id, &self.stream, self.shown.borrow().state)
         else {
-            return self.post.tell(LetterNews::Stage { number, stage: LetterStage::Lost });
+            return self.letters.tell(LetterNews::Stage { number, stage: LetterStage::Lost });
         };
         let mut message = letter_to(&to);
         let here = self.shown.borrow().contacts.get(&to.to_string()).map(|contact| contact.presence);
@@ -89,8 +89,8 @@ impl Task {
         message.payloads.push(element(sealed));
         message.payloads.push(receipts::Request.into());
         let token = stream.send(Box::new(message.into())).await;
-        self.post.remember_sent(id, number, to);
-        let news = self.post.news.clone();
+        self.letters.remember_sent(id, number, to);
+        let news = self.letters.news.clone();
         tokio::spawn(async move {
             let stage = if reached_server(token).await { LetterStage::AtServer } else { LetterStage::Lost };
             let _ = news.send(LetterNews::Stage { number, stage });
@@ -106,21 +106,21 @@ impl Task {
 
     /// Sets the archive message after which the next sign-in continues reading.
     pub(super) fn archive_read_to(&mut self, last: Option<String>) {
-        self.post.last = last;
+        self.letters.last = last;
     }
 
     pub(super) async fn ask_archive(&mut self) {
-        self.post.pages = 0;
+        self.letters.pages = 0;
         self.ask_page().await;
     }
 
     async fn ask_page(&mut self) {
-        self.post.pages += 1;
-        let after = self.post.last.clone();
+        self.letters.pages += 1;
+        let after = self.letters.last.clone();
         // Without a previous position, start with the last page.
         let before = after.is_none().then(String::new);
         let set = Some(SetQuery { max: Some(PAGE), after, before, index: None });
-        let id = format!("{ARCHIVE_ID}{}", self.post.pages);
+        let id = format!("{ARCHIVE_ID}{}", self.letters.pages);
         let queryid = Some(QueryId(id.clone()));
         let query = Query { queryid, node: None, form: None, set, flip_page: false };
         self.send(Iq::Set { from: None, to: None, id, payload: query.into() }).await;
@@ -133,12 +133,12 @@ impl Task {
                 let Some(fin) = payload.clone().and_then(|payload| Fin::try_from(payload).ok()) else {
                     return true;
                 };
-                let more = !fin.complete && self.post.last.is_some();
+                let more = !fin.complete && self.letters.last.is_some();
                 if let Some(last) = fin.set.last {
-                    let news = self.post.last.as_ref() != Some(&last);
-                    self.post.last = Some(last.clone());
-                    self.post.tell(LetterNews::Archive(last));
-                    if more && news && self.post.pages < PAGES {
+                    let news = self.letters.last.as_ref() != Some(&last);
+                    self.letters.last = Some(last.clone());
+                    self.letters.tell(LetterNews::Archive(last));
+                    if more && news && self.letters.pages < PAGES {
                         self.ask_page().await;
                     }
                 }
@@ -147,7 +147,7 @@ impl Task {
             Iq::Error { id, error, .. } if id.starts_with(ARCHIVE_ID) => {
                 debug!(condition = ?error.defined_condition, "the archive is not read");
                 // The archive no longer holds the last message read.
-                if self.post.last.take().is_some() && self.post.pages == 1 {
+                if self.letters.last.take().is_some() && self.letters.pages == 1 {
                     self.ask_page().await;
                 }
                 true
@@ -185,25 +185,25 @@ impl Task {
             return true;
         }
         let name = format!("{from} {id}");
-        if !self.accepts_links_of(&from) || self.post.read.contains(&name) {
+        if !self.accepts_links_of(&from) || self.letters.read.contains(&name) {
             return true;
         }
         let Some(sealed) = read(payload) else { return true };
-        if self.post.read.len() >= KEPT {
-            self.post.read.pop_front();
+        if self.letters.read.len() >= KEPT {
+            self.letters.read.pop_front();
         }
-        self.post.read.push_back(name);
-        self.post.tell(LetterNews::Came { account: from.to_string(), id: id.clone(), sealed });
+        self.letters.read.push_back(name);
+        self.letters.tell(LetterNews::Came { account: from.to_string(), id: id.clone(), sealed });
         true
     }
 
     fn letter_stage(&mut self, id: &str, by: &BareJid, stage: LetterStage) {
-        if let Some((number, to)) = self.post.sent.get(id)
+        if let Some((number, to)) = self.letters.sent.get(id)
             && to == by
         {
             let number = *number;
-            self.post.sent.remove(id);
-            self.post.tell(LetterNews::Stage { number, stage });
+            self.letters.sent.remove(id);
+            self.letters.tell(LetterNews::Stage { number, stage });
         }
     }
 }
@@ -240,14 +240,14 @@ mod tests {
     #[test]
     fn of_many_letters_in_transit_the_oldest_is_forgotten_first() {
         let (news, _heard) = mpsc::unbounded_channel();
-        let mut post = Post::new(news);
+        let mut letters = Letters::new(news);
         let to: BareJid = "ben@example.org".parse().expect("an address");
         for number in 0..2 * KEPT as u64 {
             // Random ids sort in any order; these in the reverse one.
-            post.remember_sent(format!("{:06}", 1_000_000 - number), number, to.clone());
-            assert!(post.sent.len() <= KEPT);
+            letters.remember_sent(format!("{:06}", 1_000_000 - number), number, to.clone());
+            assert!(letters.sent.len() <= KEPT);
         }
-        assert_eq!(post.sent.values().map(|(number, _)| *number).min(), Some(KEPT as u64));
+        assert_eq!(letters.sent.values().map(|(number, _)| *number).min(), Some(KEPT as u64));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use slint::SharedString;
 
 use super::near_side;
 use crate::adapters::game;
-use crate::app::Known;
+use crate::app::AppState;
 
 /// A point on the wire is `row * 1024 + column`, the row from the bottom.
 pub(super) const ROW_STEP: u32 = 1_024;
@@ -69,7 +69,7 @@ impl Layout {
         (self.wide as i32, self.high as i32)
     }
 
-    pub(super) fn of(inner: &Known, room: &Room, board: &control::Board) -> Self {
+    pub(super) fn of(inner: &AppState, room: &Room, board: &control::Board) -> Self {
         let (columns, rows) = (board.columns.max(1) as usize, board.rows.max(1) as usize);
         // Each side of a xiangqi board belongs to a player; other boards look the same from everywhere.
         let across = board.game() == wire::Game::Xiangqi && near_side(room) == wire::Side::Second;

@@ -9,7 +9,7 @@ use super::show::{moves, thinking_of};
 use super::touch::picked;
 use super::{Rows, near_side, other, point_of};
 use crate::adapters::{game, new_game, update};
-use crate::app::{Controller, HintState, Known};
+use crate::app::{AppState, Controller, HintState};
 use crate::screens::{Advice, BoardAdapter, LineView, PointView};
 
 /// Which position is shown, and how: while it stays the same, so does what has just left the board.
@@ -59,7 +59,7 @@ impl Rows {
 }
 
 /// For boards of which only a part is seen: which.
-pub(super) fn show_part(page: &BoardAdapter<'_>, inner: &Known, layout: &Layout) {
+pub(super) fn show_part(page: &BoardAdapter<'_>, inner: &AppState, layout: &Layout) {
     let zoom = inner.look.zoom;
     let larger = layout.columns.max(layout.rows) > ZOOMS[FIRST_ZOOM];
     page.set_larger(larger);
@@ -74,7 +74,7 @@ pub(super) fn show_part(page: &BoardAdapter<'_>, inner: &Known, layout: &Layout)
 pub(super) fn show_points(
     page: &BoardAdapter<'_>,
     app: &Controller,
-    inner: &Known,
+    inner: &AppState,
     room: &Room,
     board: &control::Board,
     layout: &Layout,
@@ -208,7 +208,7 @@ fn lines(board: &control::Board, layout: &Layout) -> Vec<LineView> {
 }
 
 /// The hint that is good for this position, once it is there.
-fn hint_here<'a>(inner: &'a Known, room: &Room, board: &control::Board) -> Option<&'a HintState> {
+fn hint_here<'a>(inner: &'a AppState, room: &Room, board: &control::Board) -> Option<&'a HintState> {
     inner.hint.as_ref().filter(|hint| match hint {
         HintState::Found { room: of, ply, revision, .. } => {
             (of, *ply, *revision) == (&room.id, board.ply, room.revision)
@@ -220,7 +220,7 @@ fn hint_here<'a>(inner: &'a Known, room: &Room, board: &control::Board) -> Optio
 /// The ways to go on that a hint tells beside the board, and what is threatened, on it and in words.
 fn show_advice(
     app: &Controller,
-    inner: &Known,
+    inner: &AppState,
     room: &Room,
     board: &control::Board,
     layout: &Layout,
@@ -263,7 +263,7 @@ const DRAWN: usize = 5;
 /// Draws the play that the device expects, once it has thought and while its card is open: numbered from the next move on, stones as stones, the first
 /// step as an arrow between two of the points that are seen.
 fn show_thought(
-    inner: &Known,
+    inner: &AppState,
     room: &Room,
     board: &control::Board,
     layout: &Layout,
@@ -292,7 +292,7 @@ fn show_thought(
 /// Marks what is advised; a step is an arrow between two of the points that are seen.
 fn show_hint(
     page: &BoardAdapter<'_>,
-    inner: &Known,
+    inner: &AppState,
     room: &Room,
     board: &control::Board,
     layout: &Layout,

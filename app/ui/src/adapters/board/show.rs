@@ -16,7 +16,7 @@ use super::points::{show_part, show_points};
 use super::touch::{picked, waiting};
 use super::{Solving, fact, near_side, other};
 use crate::adapters::{carrier, editor, game, new_game, picture, replay, side, update, wire_game};
-use crate::app::{Controller, HintState, Known};
+use crate::app::{AppState, Controller, HintState};
 use crate::screens::{
     Achieved, BoardAdapter, ChoiceKind, Ending, Link, MainWindow, OfferKind, Opponent, Run, Seat, Side, Task,
     Thought,
@@ -91,7 +91,7 @@ pub(crate) fn counts_area(setup: Option<&wire::Setup>) -> bool {
 }
 
 /// The position on the board, for a picture: of a large board of lamps as much as a picture shows.
-pub(super) fn subject(room: &Room, known: &Known) -> Option<picture::Subject> {
+pub(super) fn subject(room: &Room, known: &AppState) -> Option<picture::Subject> {
     let board = room.board.clone()?;
     Some(picture::Subject {
         summary: replay::summary_of(room),
@@ -247,7 +247,7 @@ pub(super) fn moves(notation: &[String], spoken: &[control::Words], chinese: boo
 fn show_facts(
     page: &BoardAdapter<'_>,
     app: &Controller,
-    inner: &Known,
+    inner: &AppState,
     room: &Room,
     board: &control::Board,
     near: wire::Side,
@@ -289,7 +289,7 @@ fn show_facts(
 fn show_choices(
     page: &BoardAdapter<'_>,
     app: &Controller,
-    inner: &Known,
+    inner: &AppState,
     room: &Room,
     board: &control::Board,
 ) {
@@ -341,7 +341,7 @@ fn is_swapped(board: &control::Board) -> bool {
     board.facts.iter().any(|fact| fact.kind() == FactKind::FactSwapped)
 }
 
-fn seat_of(inner: &Known, room: &Room, board: &control::Board, of: wire::Side) -> Seat {
+fn seat_of(inner: &AppState, room: &Room, board: &control::Board, of: wire::Side) -> Seat {
     let seat: Option<&WireSeat> =
         if of == wire::Side::Second { room.second.as_ref() } else { room.first.as_ref() };
     let clock = room.clocks.get(usize::from(of == wire::Side::Second));
@@ -419,7 +419,11 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room, told_away: &RefCell<Option<(S
 }
 
 /// What the device thinks of this position, or thought when it played the last move; nothing of any other.
-pub(super) fn thinking_of<'a>(inner: &'a Known, room: &Room, board: &control::Board) -> Option<&'a Thinking> {
+pub(super) fn thinking_of<'a>(
+    inner: &'a AppState,
+    room: &Room,
+    board: &control::Board,
+) -> Option<&'a Thinking> {
     let thinking = inner.state.thinking.get(&room.id).filter(|_| room.analysis.is_none())?;
     let played = match board.ply.checked_sub(thinking.ply) {
         Some(0) => true,

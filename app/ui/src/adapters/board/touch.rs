@@ -7,7 +7,7 @@ use proto::control::{self, Room, TouchKind};
 use super::act;
 use super::layout::Layout;
 use crate::adapters::new_game;
-use crate::app::{Controller, Known, Losing, Picked};
+use crate::app::{AppState, Controller, Losing, Picked};
 use crate::preferences::Confirm;
 use crate::screens::{Dialog, Remark};
 
@@ -57,7 +57,7 @@ pub(super) fn aim(app: &Controller, index: i32, small: bool) {
 }
 
 /// The stone that waits to be meant, as long as the position is the one in which it was aimed.
-pub(super) fn waiting(inner: &Known, room: &Room, board: &control::Board) -> Option<u32> {
+pub(super) fn waiting(inner: &AppState, room: &Room, board: &control::Board) -> Option<u32> {
     let waiting = inner.waiting.as_ref()?;
     let same = (&waiting.room, waiting.ply, waiting.revision) == (&room.id, board.ply, room.revision);
     (same && room.can_act).then_some(waiting.at)
@@ -152,7 +152,7 @@ fn step(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
 }
 
 /// The picked piece, as long as the position is the one in which it was picked.
-pub(super) fn picked(inner: &Known, room: &Room, board: &control::Board) -> Option<u32> {
+pub(super) fn picked(inner: &AppState, room: &Room, board: &control::Board) -> Option<u32> {
     let picked = inner.picked.as_ref()?;
     let same = (&picked.room, picked.ply, picked.revision) == (&room.id, board.ply, room.revision);
     (same && room.can_act).then_some(picked.at)

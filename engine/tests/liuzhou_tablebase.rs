@@ -1,11 +1,11 @@
-//! The tables of Liuzhou chess's endings beside a second program. That one is written from the rules alone and shares nothing
-//! with the table: it knows no turning of the board, counts no position twice, and looks at every position again and again
+//! Liuzhou chess's endgame tables beside a second program, which is written from the rules alone and shares no code
+//! with the tablebase: it uses no symmetry of the board and no hashing, and iterates over all positions
 //! until nothing changes.
 
 use std::fs::File;
 use std::sync::atomic::AtomicBool;
 
-use engine::liuzhou::endings::{Ending, Endings};
+use engine::liuzhou::tablebase::{Tablebase, TablebaseResult};
 use engine::liuzhou::{Blocked, Liuzhou, LiuzhouSetup, Preset, Safety};
 use engine::{Game, Rng};
 
@@ -13,14 +13,14 @@ fn three_a_side() -> LiuzhouSetup {
     LiuzhouSetup { loses_at: 2, ..LiuzhouSetup::default() }
 }
 
-fn made(setup: &LiuzhouSetup) -> Endings {
-    Endings::make(setup, &AtomicBool::new(false), &mut |_, _| {}).expect("the setup has a table")
+fn made(setup: &LiuzhouSetup) -> Tablebase {
+    Tablebase::make(setup, &AtomicBool::new(false), &mut |_, _| {}).expect("the setup has a table")
 }
 
-/// A side's three points, each column and row, in rising order of row and column.
+/// The three points of a side as column and row, sorted by row and column.
 type Three = [(i8, i8); 3];
 
-/// The four lines of three points that cut a corner: all that three stones can make.
+/// The four lines of three points that cut a corner: the only formations of three stones.
 const CORNERS: [Three; 4] =
     [[(2, 0), (1, 1), (0, 2)], [(3, 0), (4, 1), (5, 2)], [(0, 3), (1, 4), (2, 5)], [(5, 3), (4, 4), (3, 5)]];
 
@@ -29,7 +29,7 @@ fn sorted(mut points: Three) -> Three {
     points
 }
 
-/// What a side that is to move can come to: its stones after each step, and whether they capture.
+/// The stones of the side to move after each of its steps, and whether the step captures.
 fn steps(own: Three, other: Three, mut found: impl FnMut(Three, bool)) {
     for n in 0..3 {
         for (right, up) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
@@ -45,7 +45,7 @@ fn steps(own: Three, other: Three, mut found: impl FnMut(Three, bool)) {
     }
 }
 
-/// Plies to the end by looking at everything, up to so many: odd for a win of the side to move.
+/// Plies to the end by exhaustive search up to this depth: odd if the side to move wins.
 fn searched(own: Three, other: Three, most: u32) -> Option<u32> {
     if most == 0 {
         return None;
@@ -55,7 +55,7 @@ fn searched(own: Three, other: Three, most: u32) -> Option<u32> {
         any = true;
         captures |= capture;
     });
-    // Without a step a side removes one of the three enemy stones, and has won.
+    // A blocked side removes one of the three enemy stones, which wins.
     if captures || !any {
         return Some(1);
     }
@@ -71,7 +71,7 @@ fn searched(own: Three, other: Three, most: u32) -> Option<u32> {
     best.or(all_lost.then_some(longest))
 }
 
-/// The position in the words of the program, Black to move.
+/// The position in the program's notation, Black to move.
 fn line(black: Three, white: Three) -> String {
     let mut rows = Vec::new();
     for row in (0..6).rev() {
@@ -111,13 +111,13 @@ fn drawn(rng: &mut Rng) -> (Three, Three) {
     (sorted([points[0], points[1], points[2]]), sorted([points[3], points[4], points[5]]))
 }
 
-fn known(table: &Endings, setup: &LiuzhouSetup, line: &str) -> Ending {
+fn known(table: &Tablebase, setup: &LiuzhouSetup, line: &str) -> TablebaseResult {
     let game = Liuzhou::from_position(setup, line).unwrap_or_else(|error| panic!("{line}: {error}"));
-    table.look_up(&game).unwrap_or_else(|| panic!("{line} is one of the endings"))
+    table.probe(&game).unwrap_or_else(|| panic!("{line} is in the tablebase"))
 }
 
-/// What the side to move has, from what it knows of every position one step on.
-fn follows(table: &Endings, game: &Liuzhou) -> Ending {
+/// The result for the side to move, from the results of all successors.
+fn follows(table: &Tablebase, game: &Liuzhou) -> TablebaseResult {
     let mut moves = Vec::new();
     game.legal_moves(&mut moves);
     let (mut win, mut loss, mut draw) = (None::<u32>, 0, false);
@@ -125,26 +125,26 @@ fn follows(table: &Endings, game: &Liuzhou) -> Ending {
         let mut after = game.clone();
         after.play(mv);
         if after.outcome().is_some() || (after.captures_due() > 0 && after.turn() == game.turn()) {
-            // The capture ends the game; so may a step that blocks.
+            // The capture ends the game; a step that blocks may, too.
             win = Some(1);
             continue;
         }
         if after.captures_due() > 0 {
-            // The step has blocked the other side, which removes a stone and has won.
+            // The step has blocked the other side, which removes a stone and wins.
             loss = loss.max(2);
             continue;
         }
-        match table.look_up(&after) {
-            Some(Ending::Won(plies)) => loss = loss.max(plies + 1),
-            Some(Ending::Lost(plies)) => win = Some(win.map_or(plies + 1, |win| win.min(plies + 1))),
-            Some(Ending::Drawn) => draw = true,
-            None => panic!("{} is one of the endings", after.position()),
+        match table.probe(&after) {
+            Some(TablebaseResult::Won(plies)) => loss = loss.max(plies + 1),
+            Some(TablebaseResult::Lost(plies)) => win = Some(win.map_or(plies + 1, |win| win.min(plies + 1))),
+            Some(TablebaseResult::Drawn) => draw = true,
+            None => panic!("{} is in the tablebase", after.position()),
         }
     }
     match win {
-        Some(plies) => Ending::Won(plies),
-        None if draw => Ending::Drawn,
-        None => Ending::Lost(loss),
+        Some(plies) => TablebaseResult::Won(plies),
+        None if draw => TablebaseResult::Drawn,
+        None => TablebaseResult::Lost(loss),
     }
 }
 
@@ -158,20 +158,22 @@ fn three_against_three_is_what_a_search_of_everything_finds() {
         let (black, white) = drawn(&mut rng);
         let line = line(black, white);
         let ending = known(&table, &setup, &line);
-        // Six plies are a quarter of a million positions at most.
+        // Six plies have at most a quarter of a million positions.
         let expected = searched(black, white, 4);
         match (ending, expected) {
-            (Ending::Won(plies), Some(found)) => {
+            (TablebaseResult::Won(plies), Some(found)) => {
                 assert_eq!((plies, plies % 2), (found, 1), "{line}");
                 seen[0] += 1;
             }
-            (Ending::Lost(plies), Some(found)) => {
+            (TablebaseResult::Lost(plies), Some(found)) => {
                 assert_eq!((plies, plies % 2), (found, 0), "{line}");
                 seen[1] += 1;
             }
-            (Ending::Won(plies) | Ending::Lost(plies), None) => assert!(plies > 4, "{line}: {plies}"),
-            (Ending::Drawn, None) => seen[2] += 1,
-            (Ending::Drawn, Some(found)) => panic!("{line}: drawn, and over in {found}"),
+            (TablebaseResult::Won(plies) | TablebaseResult::Lost(plies), None) => {
+                assert!(plies > 4, "{line}: {plies}");
+            }
+            (TablebaseResult::Drawn, None) => seen[2] += 1,
+            (TablebaseResult::Drawn, Some(found)) => panic!("{line}: drawn, and over in {found}"),
         }
     }
     assert!(seen[0] > 20 && seen[1] > 5 && seen[2] > 500, "{seen:?}");
@@ -186,15 +188,15 @@ fn every_ending_follows_from_those_one_step_on() {
         for round in 0..6_000 {
             let (mut black, white) = drawn(&mut rng);
             if round % 3 == 0 {
-                // In a corner, where a side may be blocked.
+                // A corner, where a side may be blocked.
                 black = [(0, 0), (1, 0), (0, 1)];
                 if white.iter().any(|point| black.contains(point)) {
                     continue;
                 }
             }
             let game = Liuzhou::from_position(&setup, &line(black, white)).expect("a position");
-            // Whoever is blocked has a removal to choose, or has lost: no step is due.
-            if let Some(ending) = table.look_up(&game) {
+            // A blocked side has a removal to choose, or has lost: it has no step.
+            if let Some(ending) = table.probe(&game) {
                 assert_eq!(ending, follows(&table, &game), "{}", game.position());
             }
         }
@@ -206,9 +208,9 @@ fn a_file_knows_what_was_written_and_other_files_are_refused() {
     let setup = three_a_side();
     let table = made(&setup);
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join(Endings::file_name(&setup).expect("it has a table"));
+    let path = folder.path().join(Tablebase::file_name(&setup).expect("it has a table"));
     table.write(&mut File::create(&path).expect("a file")).expect("there is room");
-    let again = Endings::open(&setup, File::open(&path).expect("it is there")).expect("it is whole");
+    let again = Tablebase::open(&setup, File::open(&path).expect("it is there")).expect("it is whole");
     let mut rng = Rng::new(5);
     let mut late = 0;
     for _ in 0..30_000 {
@@ -216,15 +218,15 @@ fn a_file_knows_what_was_written_and_other_files_are_refused() {
         let line = line(black, white);
         let ending = known(&table, &setup, &line);
         assert_eq!(known(&again, &setup, &line), ending);
-        late += u32::from(matches!(ending, Ending::Won(14..) | Ending::Lost(14..)));
+        late += u32::from(matches!(ending, TablebaseResult::Won(14..) | TablebaseResult::Lost(14..)));
     }
     assert!(late > 20, "some of them take long: {late}");
     let other = LiuzhouSetup { diagonals: false, ..three_a_side() };
-    assert!(Endings::open(&other, File::open(&path).expect("it is there")).is_err());
-    assert!(Endings::open(&LiuzhouSetup::default(), File::open(&path).expect("it is there")).is_err());
+    assert!(Tablebase::open(&other, File::open(&path).expect("it is there")).is_err());
+    assert!(Tablebase::open(&LiuzhouSetup::default(), File::open(&path).expect("it is there")).is_err());
     let bytes = std::fs::read(&path).expect("it is there");
     std::fs::write(&path, &bytes[..bytes.len() - 1]).expect("there is room");
-    assert!(Endings::open(&setup, File::open(&path).expect("it is there")).is_err());
+    assert!(Tablebase::open(&setup, File::open(&path).expect("it is there")).is_err());
 }
 
 #[test]
@@ -236,25 +238,25 @@ fn a_win_that_comes_after_the_limit_of_quiet_plies_is_a_draw() {
     while seen < 20 {
         let (black, white) = drawn(&mut rng);
         let line = line(black, white);
-        let Ending::Won(plies @ 5..) = known(&table, &setup, &line) else { continue };
+        let TablebaseResult::Won(plies @ 5..) = known(&table, &setup, &line) else { continue };
         seen += 1;
         let at = |quiet: u32| known(&table, &setup, &line.replace(" 0 0 0", &format!(" 0 {quiet} {quiet}")));
-        assert_eq!(at(60 - plies), Ending::Won(plies));
-        assert_eq!(at(61 - plies), Ending::Drawn);
+        assert_eq!(at(60 - plies), TablebaseResult::Won(plies));
+        assert_eq!(at(61 - plies), TablebaseResult::Drawn);
     }
 }
 
 #[test]
 fn rules_under_which_the_stones_do_not_say_all_have_no_table() {
-    assert!(Endings::file_name(&LiuzhouSetup::default()).is_some());
-    assert!(Endings::file_name(&Preset::Shandong.setup()).is_none(), "nobody loses before the last stone");
+    assert!(Tablebase::file_name(&LiuzhouSetup::default()).is_some());
+    assert!(Tablebase::file_name(&Preset::Shandong.setup()).is_none(), "nobody loses before the last stone");
     let safe = LiuzhouSetup { safety: Safety::Always, ..LiuzhouSetup::default() };
-    assert!(Endings::file_name(&safe).is_none());
+    assert!(Tablebase::file_name(&safe).is_none());
 }
 
 #[test]
 fn it_stops_when_told_to() {
-    assert!(Endings::make(&LiuzhouSetup::default(), &AtomicBool::new(true), &mut |_, _| {}).is_none());
+    assert!(Tablebase::make(&LiuzhouSetup::default(), &AtomicBool::new(true), &mut |_, _| {}).is_none());
 }
 
 #[test]
@@ -263,7 +265,7 @@ fn a_player_with_the_table_wins_what_is_won_as_soon_as_can_be_and_never_loses_wh
     let setup = three_a_side();
     let table = made(&setup);
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join(Endings::file_name(&setup).expect("it has a table"));
+    let path = folder.path().join(Tablebase::file_name(&setup).expect("it has a table"));
     table.write(&mut File::create(&path).expect("a file")).expect("there is room");
     let mut player = bot(GameKind::Liuzhou, Tier::MAX, 1);
     player.set_folder(folder.path());
@@ -274,25 +276,29 @@ fn a_player_with_the_table_wins_what_is_won_as_soon_as_can_be_and_never_loses_wh
     for _ in 0..300 {
         let (black, white) = drawn(&mut rng);
         let Ok(game) = Liuzhou::from_position(&setup, &line(black, white)) else { continue };
-        let Some(ending) = table.look_up(&game) else { continue };
+        let Some(ending) = table.probe(&game) else { continue };
         let found = player.choose(&AnyGame::Liuzhou(game.clone()), &limits(), &mut |_| {}).expect("a move");
         let mut after = game.clone();
         after.play(game.legal_move(found.line[0]).expect("a bot's choice is legal"));
-        let next = table.look_up(&after);
+        let next = table.probe(&after);
         match ending {
-            Ending::Won(1) => seen[0] += 1,
-            Ending::Won(plies) => {
-                assert_eq!(next, Some(Ending::Lost(plies - 1)), "{}", game.position());
+            TablebaseResult::Won(1) => seen[0] += 1,
+            TablebaseResult::Won(plies) => {
+                assert_eq!(next, Some(TablebaseResult::Lost(plies - 1)), "{}", game.position());
                 assert!(matches!(found.score, Score::WinIn(_)), "{found:?}");
                 seen[0] += 1;
             }
-            Ending::Lost(plies) => {
-                // Either the table's next position, or a block that loses as surely.
-                assert!(next.is_none() || next == Some(Ending::Won(plies - 1)), "{}", game.position());
+            TablebaseResult::Lost(plies) => {
+                // Either the table's successor, or a block that loses equally.
+                assert!(
+                    next.is_none() || next == Some(TablebaseResult::Won(plies - 1)),
+                    "{}",
+                    game.position()
+                );
                 seen[1] += 1;
             }
-            Ending::Drawn => {
-                assert_eq!(next, Some(Ending::Drawn), "{}", game.position());
+            TablebaseResult::Drawn => {
+                assert_eq!(next, Some(TablebaseResult::Drawn), "{}", game.position());
                 seen[2] += 1;
             }
         }
@@ -300,7 +306,7 @@ fn a_player_with_the_table_wins_what_is_won_as_soon_as_can_be_and_never_loses_wh
     assert!(seen.iter().all(|&count| count > 5), "{seen:?}");
 }
 
-/// Every position of three against three: `cargo test --release -p engine --test liuzhou_endings -- --ignored`
+/// All positions of three against three: `cargo test --release -p engine --test liuzhou_tablebase -- --ignored`
 #[test]
 #[ignore = "takes some minutes: 39 million positions, each looked at until nothing changes"]
 fn every_ending_of_three_against_three_is_what_looking_at_all_of_them_finds() {
@@ -359,17 +365,17 @@ fn every_ending_of_three_against_three_is_what_looking_at_all_of_them_finds() {
             let line = line(sets[own], sets[other]);
             let game = Liuzhou::from_position(&setup, &line).expect("a position");
             // Blocked: a removal is to be chosen.
-            let Some(ending) = table.look_up(&game) else { continue };
+            let Some(ending) = table.probe(&game) else { continue };
             let expected = match plies[own * SETS + other] {
-                0 => Ending::Drawn,
-                plies if plies % 2 == 1 => Ending::Won(plies.into()),
-                plies => Ending::Lost(plies.into()),
+                0 => TablebaseResult::Drawn,
+                plies if plies % 2 == 1 => TablebaseResult::Won(plies.into()),
+                plies => TablebaseResult::Lost(plies.into()),
             };
             assert_eq!(ending, expected, "{line}");
             counts[match ending {
-                Ending::Won(_) => 0,
-                Ending::Lost(_) => 1,
-                Ending::Drawn => 2,
+                TablebaseResult::Won(_) => 0,
+                TablebaseResult::Lost(_) => 1,
+                TablebaseResult::Drawn => 2,
             }] += 1;
         }
     }

@@ -19,7 +19,7 @@ const PARTS_OF_THE_CLOCK: u32 = 30;
 
 /// The inputs from the match.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rhythm {
+pub(crate) struct AnswerDelay {
     /// A client with a viewer wants delays.
     pub(crate) wanted: bool,
     /// In a race each press counts.
@@ -28,10 +28,10 @@ pub(crate) struct Rhythm {
     pub(crate) left: Option<Duration>,
 }
 
-impl Rhythm {
+impl AnswerDelay {
     /// Minimum time from the position's appearance until its answer is shown. Zero in races, in time trouble, and for
     /// marking dead stones, where several actions make one answer.
-    pub(crate) fn least(&self, game: &AnyGame, answer: Action) -> Duration {
+    pub(crate) fn minimum(&self, game: &AnyGame, answer: Action) -> Duration {
         if !self.wanted || self.race || matches!(answer, Action::Toggle(_)) {
             return Duration::ZERO;
         }
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    const UNHURRIED: Rhythm = Rhythm { wanted: true, race: false, left: None };
+    const UNHURRIED: AnswerDelay = AnswerDelay { wanted: true, race: false, left: None };
 
     fn played(kind: GameKind, actions: &str) -> AnyGame {
         let mut game = AnyGame::new(&kind.default_setup()).expect("the default is valid");
@@ -80,8 +80,8 @@ mod tests {
         game
     }
 
-    fn ms(rhythm: Rhythm, game: &AnyGame, answer: &str) -> u128 {
-        rhythm.least(game, game.parse(answer).expect("a move of this game")).as_millis()
+    fn ms(delay: AnswerDelay, game: &AnyGame, answer: &str) -> u128 {
+        delay.minimum(game, game.parse(answer).expect("a move of this game")).as_millis()
     }
 
     #[test]
@@ -97,11 +97,11 @@ mod tests {
     #[test]
     fn nothing_waits_in_a_race_when_time_is_short_or_where_nobody_wants_it() {
         let game = played(GameKind::Gomoku, "h8 i9 g7 f6 i7");
-        let with = |left: u64| Rhythm { left: Some(Duration::from_secs(left)), ..UNHURRIED };
+        let with = |left: u64| AnswerDelay { left: Some(Duration::from_secs(left)), ..UNHURRIED };
         assert_eq!([600, 40, 20, 3].map(|left| ms(with(left), &game, "d12")), [1_100, 1_100, 0, 0]);
-        assert_eq!(ms(Rhythm { race: true, ..UNHURRIED }, &game, "d12"), 0);
-        assert_eq!(ms(Rhythm { wanted: false, ..UNHURRIED }, &game, "d12"), 0);
+        assert_eq!(ms(AnswerDelay { race: true, ..UNHURRIED }, &game, "d12"), 0);
+        assert_eq!(ms(AnswerDelay { wanted: false, ..UNHURRIED }, &game, "d12"), 0);
         let counting = played(GameKind::Go, "Q16 D4 pass pass");
-        assert_eq!(UNHURRIED.least(&counting, Action::Toggle(Point::new(3, 3))), Duration::ZERO);
+        assert_eq!(UNHURRIED.minimum(&counting, Action::Toggle(Point::new(3, 3))), Duration::ZERO);
     }
 }

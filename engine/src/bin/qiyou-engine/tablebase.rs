@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use engine::liuzhou::endings::{Ending, Endings};
+use engine::liuzhou::tablebase::{Tablebase, TablebaseResult};
 use engine::liuzhou::{Liuzhou, LiuzhouSetup};
 
 #[derive(clap::Args)]
@@ -37,31 +37,31 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 /// Opens the table in the folder, after computing it if necessary.
-fn table(setup: &LiuzhouSetup, folder: &Path) -> std::io::Result<Endings> {
-    let path = folder.join(Endings::file_name(setup).unwrap_or_default());
+fn table(setup: &LiuzhouSetup, folder: &Path) -> std::io::Result<Tablebase> {
+    let path = folder.join(Tablebase::file_name(setup).unwrap_or_default());
     match File::open(&path) {
-        Ok(file) => return Endings::open(setup, file),
+        Ok(file) => return Tablebase::open(setup, file),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
     let mut told = (u8::MAX, 0);
-    Endings::put_into(setup, folder, &AtomicBool::new(false), &mut |plies, part| {
+    Tablebase::put_into(setup, folder, &AtomicBool::new(false), &mut |plies, part| {
         if told != (plies, part) {
             told = (plies, part);
             eprint!("\r{plies} plies done, of the next one {:.1} %  ", f64::from(part) / 10.0);
         }
     })?;
     eprintln!();
-    Endings::open(setup, File::open(&path)?)
+    Tablebase::open(setup, File::open(&path)?)
 }
 
-fn answer(setup: &LiuzhouSetup, table: &Endings) -> std::io::Result<()> {
+fn answer(setup: &LiuzhouSetup, table: &Tablebase) -> std::io::Result<()> {
     for line in std::io::stdin().lock().lines() {
         let line = line?;
-        match Liuzhou::from_position(setup, &line).map(|game| table.look_up(&game)) {
-            Ok(Some(Ending::Won(plies))) => println!("won {plies}"),
-            Ok(Some(Ending::Lost(plies))) => println!("lost {plies}"),
-            Ok(Some(Ending::Drawn)) => println!("drawn"),
+        match Liuzhou::from_position(setup, &line).map(|game| table.probe(&game)) {
+            Ok(Some(TablebaseResult::Won(plies))) => println!("won {plies}"),
+            Ok(Some(TablebaseResult::Lost(plies))) => println!("lost {plies}"),
+            Ok(Some(TablebaseResult::Drawn)) => println!("drawn"),
             Ok(None) => println!("not in the table"),
             Err(error) => println!("{error}"),
         }

@@ -2,7 +2,7 @@
 
 /// A search parameter.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Number {
+pub struct Parameter {
     /// Its name, as in `EXPERIMENTS.md`.
     pub name: &'static str,
     /// Its present value.
@@ -17,9 +17,9 @@ pub struct Number {
 
 /// Why a parameter was not set.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum NumberError {
+pub enum ParameterError {
     /// There is no parameter with this name.
-    #[error("there is no number {0}")]
+    #[error("there is no parameter {0}")]
     Unknown(String),
     /// The value is out of range.
     #[error("{name} is from {low} to {high}, not {value}")]
@@ -36,14 +36,14 @@ pub enum NumberError {
 }
 
 /// A reference to a parameter's storage.
-pub(crate) enum Place<'a> {
+pub(crate) enum ParameterRef<'a> {
     Whole(&'a mut i32),
     Part(&'a mut u32),
     Float(&'a mut f64),
     Single(&'a mut f32),
 }
 
-impl Place<'_> {
+impl ParameterRef<'_> {
     fn get(&self) -> f64 {
         match self {
             Self::Whole(n) => f64::from(**n),
@@ -64,28 +64,28 @@ impl Place<'_> {
 }
 
 /// A visitor that is called with name, range and storage of each parameter.
-pub(crate) type Visit<'a> = &'a mut dyn FnMut(&'static str, (f64, f64), Place<'_>);
+pub(crate) type Visit<'a> = &'a mut dyn FnMut(&'static str, (f64, f64), ParameterRef<'_>);
 
 /// All parameters that `each` visits.
-pub(crate) fn list(each: impl FnOnce(Visit<'_>)) -> Vec<Number> {
-    let mut numbers = Vec::new();
-    each(&mut |name, (low, high), place| {
-        let whole = matches!(place, Place::Whole(_) | Place::Part(_));
-        numbers.push(Number { name, value: place.get(), low, high, whole });
+pub(crate) fn list(each: impl FnOnce(Visit<'_>)) -> Vec<Parameter> {
+    let mut parameters = Vec::new();
+    each(&mut |name, (low, high), parameter| {
+        let whole = matches!(parameter, ParameterRef::Whole(_) | ParameterRef::Part(_));
+        parameters.push(Parameter { name, value: parameter.get(), low, high, whole });
     });
-    numbers
+    parameters
 }
 
 /// Sets the parameter with this name among those that `each` visits.
-pub(crate) fn set(wanted: &str, value: f64, each: impl FnOnce(Visit<'_>)) -> Result<(), NumberError> {
-    let mut result = Err(NumberError::Unknown(wanted.to_owned()));
-    each(&mut |name, (low, high), mut place| {
+pub(crate) fn set(wanted: &str, value: f64, each: impl FnOnce(Visit<'_>)) -> Result<(), ParameterError> {
+    let mut result = Err(ParameterError::Unknown(wanted.to_owned()));
+    each(&mut |name, (low, high), mut parameter| {
         if name == wanted {
             result = if (low..=high).contains(&value) {
-                place.set(value);
+                parameter.set(value);
                 Ok(())
             } else {
-                Err(NumberError::OutOfRange { name, low, high, value })
+                Err(ParameterError::OutOfRange { name, low, high, value })
             };
         }
     });
@@ -98,19 +98,23 @@ mod tests {
     use crate::{GameKind, Tier, bot};
 
     #[test]
-    fn every_number_of_every_player_can_be_read_and_set_within_its_range_only() {
+    fn every_parameter_of_every_player_can_be_read_and_set_within_its_range_only() {
         for kind in [GameKind::Gomoku, GameKind::Xiangqi, GameKind::Liuzhou, GameKind::Go] {
             let mut bot = bot(kind, Tier::MAX, 1);
-            let numbers = bot.numbers();
-            assert!(numbers.len() > 10, "{kind:?}: {}", numbers.len());
-            for number in numbers {
-                assert!((number.low..=number.high).contains(&number.value), "{kind:?}: {number:?}");
-                bot.set_number(number.name, number.high).expect("the most is allowed");
-                assert!(bot.set_number(number.name, number.high + 1.0).is_err(), "{number:?}");
-                let now = bot.numbers().into_iter().find(|n| n.name == number.name).expect("it is there");
-                assert!((now.value - number.high).abs() < 1e-6, "{kind:?}: {now:?}");
+            let parameters = bot.parameters();
+            assert!(parameters.len() > 10, "{kind:?}: {}", parameters.len());
+            for parameter in parameters {
+                assert!(
+                    (parameter.low..=parameter.high).contains(&parameter.value),
+                    "{kind:?}: {parameter:?}"
+                );
+                bot.set_parameter(parameter.name, parameter.high).expect("the most is allowed");
+                assert!(bot.set_parameter(parameter.name, parameter.high + 1.0).is_err(), "{parameter:?}");
+                let now =
+                    bot.parameters().into_iter().find(|n| n.name == parameter.name).expect("it is there");
+                assert!((now.value - parameter.high).abs() < 1e-6, "{kind:?}: {now:?}");
             }
-            assert!(matches!(bot.set_number("nonsense", 1.0), Err(NumberError::Unknown(_))));
+            assert!(matches!(bot.set_parameter("nonsense", 1.0), Err(ParameterError::Unknown(_))));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! that the defender has one reply or few.
 //!
 //! Every win found is proven, because all replies that could help were tried. "Not found" proves nothing unless the search
-//! was exhaustive ([`Solver::fours`] with enough moves and nodes).
+//! was exhaustive ([`Solver::vcf`] with enough moves and nodes).
 
 use super::board::{Board, Square};
 use super::shape::Threat;
@@ -20,7 +20,7 @@ pub(super) struct Win {
 /// The search for forced wins, with a transposition table.
 #[derive(Clone)]
 pub(super) struct Solver {
-    notes: Vec<Note>,
+    table: Vec<Entry>,
     /// Node budget left.
     left: u32,
     /// Percentage of the clock after which the search gives up.
@@ -29,7 +29,7 @@ pub(super) struct Solver {
 
 /// The entry of a position and a kind of attack.
 #[derive(Clone, Copy)]
-struct Note {
+struct Entry {
     key: u64,
     first: Square,
     /// Plies to the win; 0 if none was found.
@@ -39,26 +39,26 @@ struct Note {
 }
 
 /// 2^15 entries of 16 bytes: half a megabyte stays in the L2 cache of a handheld's processor.
-const NOTES: usize = 1 << 15;
+const ENTRIES: usize = 1 << 15;
 /// XORed to the key of VCT entries, which share the table with VCF entries.
-const THREES_KEY: u64 = 0x7468_7265_6573_0000;
+const VCT_KEY: u64 = 0x7468_7265_6573_0000;
 /// Maximum number of attacking moves per position in a VCT search, best first. With more, the search explodes.
-const THREES_TRIED: usize = 16;
+const VCT_WIDTH: usize = 16;
 
 impl Solver {
     /// A solver that allocates its table at the first search.
     pub(super) const fn new() -> Self {
-        Self { notes: Vec::new(), left: 0, share: 100 }
+        Self { table: Vec::new(), left: 0, share: 100 }
     }
 
     /// Frees the table.
     pub(super) fn forget(&mut self) {
-        self.notes = Vec::new();
+        self.table = Vec::new();
     }
 
     /// A VCF for the side to move in at most `moves` moves, the five included. Visits at most `nodes` positions; if fewer
     /// were needed, `None` is a proof.
-    pub(super) fn fours(
+    pub(super) fn vcf(
         &mut self,
         board: &mut Board,
         moves: u32,
@@ -69,23 +69,23 @@ impl Solver {
             return None;
         }
         self.begin(nodes, 100);
-        self.attack_by_fours(board, moves, clock)
+        self.attack_vcf(board, moves, clock)
     }
 
-    /// As [`Self::fours`], with the minimum number of moves.
-    pub(super) fn shortest_fours(
+    /// As [`Self::vcf`], with the minimum number of moves.
+    pub(super) fn shortest_vcf(
         &mut self,
         board: &mut Board,
         moves: u32,
         nodes: u32,
         clock: &mut Clock<'_>,
     ) -> Option<Win> {
-        (1..=moves).find_map(|moves| self.fours(board, moves, nodes, clock))
+        (1..=moves).find_map(|moves| self.vcf(board, moves, nodes, clock))
     }
 
     /// A VCT for the side to move in at most `moves` moves, by iterative deepening. Gives up when `share` percent of the
     /// clock are used.
-    pub(super) fn threes(
+    pub(super) fn vct(
         &mut self,
         board: &mut Board,
         moves: u32,
@@ -94,12 +94,12 @@ impl Solver {
         clock: &mut Clock<'_>,
     ) -> Option<Win> {
         self.begin(nodes, share);
-        (2..=moves).find_map(|moves| self.attack_by_threes(board, moves, clock))
+        (2..=moves).find_map(|moves| self.attack_vct(board, moves, clock))
     }
 
     fn begin(&mut self, nodes: u32, share: u32) {
-        if self.notes.is_empty() {
-            self.notes = vec![Note { key: 0, first: Square(0), plies: 0, searched: 0 }; NOTES];
+        if self.table.is_empty() {
+            self.table = vec![Entry { key: 0, first: Square(0), plies: 0, searched: 0 }; ENTRIES];
         }
         self.left = nodes;
         self.share = share;
@@ -115,22 +115,22 @@ impl Solver {
         false
     }
 
-    fn note(&self, key: u64) -> Option<Note> {
-        let note = self.notes[key as usize % NOTES];
-        (note.key == key).then_some(note)
+    fn probe(&self, key: u64) -> Option<Entry> {
+        let entry = self.table[key as usize % ENTRIES];
+        (entry.key == key).then_some(entry)
     }
 
     /// Stores a result. `None` proves "no win within `moves`" only if the search was not cut short.
-    fn write(&mut self, key: u64, win: Option<Win>, moves: u32) {
-        let note = match win {
-            Some(win) => Note { key, first: win.first, plies: win.plies as u8, searched: 0 },
-            None if self.left > 0 => Note { key, first: Square(0), plies: 0, searched: moves as u8 },
+    fn store(&mut self, key: u64, win: Option<Win>, moves: u32) {
+        let entry = match win {
+            Some(win) => Entry { key, first: win.first, plies: win.plies as u8, searched: 0 },
+            None if self.left > 0 => Entry { key, first: Square(0), plies: 0, searched: moves as u8 },
             None => return,
         };
-        self.notes[key as usize % NOTES] = note;
+        self.table[key as usize % ENTRIES] = entry;
     }
 
-    fn attack_by_fours(&mut self, board: &mut Board, moves: u32, clock: &mut Clock<'_>) -> Option<Win> {
+    fn attack_vcf(&mut self, board: &mut Board, moves: u32, clock: &mut Clock<'_>) -> Option<Win> {
         if self.is_over(clock) {
             return None;
         }
@@ -160,11 +160,11 @@ impl Solver {
             return None;
         }
         let key = board.key();
-        if let Some(note) = self.note(key) {
-            if note.plies > 0 && u32::from(note.plies) < 2 * moves {
-                return Some(Win { plies: note.plies.into(), first: note.first });
+        if let Some(entry) = self.probe(key) {
+            if entry.plies > 0 && u32::from(entry.plies) < 2 * moves {
+                return Some(Win { plies: entry.plies.into(), first: entry.first });
             }
-            if note.plies == 0 && u32::from(note.searched) >= moves {
+            if entry.plies == 0 && u32::from(entry.searched) >= moves {
                 return None;
             }
         }
@@ -193,7 +193,7 @@ impl Solver {
                     Some(Win { plies: 1, first: answer })
                 } else {
                     board.make(answer);
-                    let found = self.attack_by_fours(board, moves - 1, clock);
+                    let found = self.attack_vcf(board, moves - 1, clock);
                     board.unmake();
                     found
                 }
@@ -207,11 +207,11 @@ impl Solver {
                 break;
             }
         }
-        self.write(key, win, moves);
+        self.store(key, win, moves);
         win
     }
 
-    fn attack_by_threes(&mut self, board: &mut Board, moves: u32, clock: &mut Clock<'_>) -> Option<Win> {
+    fn attack_vct(&mut self, board: &mut Board, moves: u32, clock: &mut Clock<'_>) -> Option<Win> {
         if self.is_over(clock) {
             return None;
         }
@@ -225,16 +225,16 @@ impl Solver {
             1 => Some(board.five(them)),
             _ => return None,
         };
-        let key = board.key() ^ THREES_KEY;
-        if let Some(note) = self.note(key) {
-            if note.plies > 0 {
-                return Some(Win { plies: note.plies.into(), first: note.first });
+        let key = board.key() ^ VCT_KEY;
+        if let Some(entry) = self.probe(key) {
+            if entry.plies > 0 {
+                return Some(Win { plies: entry.plies.into(), first: entry.first });
             }
-            if u32::from(note.searched) >= moves {
+            if u32::from(entry.searched) >= moves {
                 return None;
             }
         }
-        if let Some(win) = self.attack_by_fours(board, moves.max(6), clock) {
+        if let Some(win) = self.attack_vcf(board, moves.max(6), clock) {
             return Some(win);
         }
         if moves < 2 || self.left == 0 {
@@ -256,7 +256,7 @@ impl Solver {
         }
         attacks.sort();
         let mut win = None;
-        for first in attacks.squares().take(THREES_TRIED) {
+        for first in attacks.squares().take(VCT_WIDTH) {
             board.make(first);
             let found = self.defend(board, moves - 1, clock);
             board.unmake();
@@ -268,7 +268,7 @@ impl Solver {
                 break;
             }
         }
-        self.write(key, win, moves);
+        self.store(key, win, moves);
         win
     }
 
@@ -312,7 +312,7 @@ impl Solver {
         }
         for answer in answers.squares() {
             board.make(answer);
-            let found = self.attack_by_threes(board, moves, clock);
+            let found = self.attack_vct(board, moves, clock);
             board.unmake();
             longest = longest.max(found?.plies + 1);
         }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Liuzhou chess's tables of endings beside a second program, written from the rules page in another language.
+"""Checks Liuzhou chess's tablebase against a second implementation, written from the rules page in another language.
 
-    python liuzhou_endings.py path/to/qiyou-engine FOLDER [--loses-at 2] [--positions 3000] [--seed 1]
+    python liuzhou_tablebase.py path/to/qiyou-engine FOLDER [--loses-at 2] [--positions 3000] [--seed 1]
 
-Draws positions, asks `qiyou-engine endings --ask` about each and about every position one step on, and checks that what the table
-says of the first follows from what it says of the others; half of the positions are drawn with stones close together, where most
-is decided. FOLDER holds the table, which is made when it is not there.
+Samples positions, probes `qiyou-engine tablebase --ask` for each and for all its successors, and checks that the position's value
+follows from theirs; half of the positions have stones close together, where most results are decisive. FOLDER contains the table;
+if the table does not exist, it is computed.
 """
 
 import argparse
@@ -18,7 +18,7 @@ POINTS = [(column, row) for row in range(SIZE) for column in range(SIZE)]
 
 
 def formations(stones):
-    """The formations that so many stones can make: squares, and diagonals of three and four with both ends on the edge."""
+    """The formations of this number of stones: squares, and diagonals of three and four with both ends on the edge."""
     found = []
     for column in range(SIZE - 1):
         for row in range(SIZE - 1):
@@ -31,7 +31,7 @@ def formations(stones):
 
 
 def line(own, other):
-    """The position for the engine, the side to move being Black."""
+    """The position in the engine's notation, with Black to move."""
     rows = []
     for row in reversed(range(SIZE)):
         cells = ["b" if (c, row) in own else "w" if (c, row) in other else "1" for c in range(SIZE)]
@@ -43,7 +43,7 @@ def line(own, other):
 
 
 def steps(own, other):
-    """Every set of own stones after a step, and the point that was come to."""
+    """All sets of own stones after a step, each with the destination."""
     for column, row in sorted(own):
         for to in ((column + 1, row), (column - 1, row), (column, row + 1), (column, row - 1)):
             if 0 <= to[0] < SIZE and 0 <= to[1] < SIZE and to not in own and to not in other:
@@ -79,14 +79,14 @@ def main():
         if not after:
             continue  # Who is blocked removes a stone, and has won: no step is due, and the table is not asked.
         captures = any(to in made and made <= stand for stand, to in after for made in known)
-        # Who is blocked by a step is not in the table either: he removes a stone and has won.
+        # A side that the step has blocked is not in the table either: it removes a stone and wins.
         blocks = [not any(steps(other, stand)) for stand, _ in after]
         first = len(asked)
         asked.append(line(own, other))
         if not captures:
             asked += [line(other, stand) for (stand, _), block in zip(after, blocks) if not block]
         cases.append((first, captures, sum(blocks)))
-    command = [arguments.engine, "endings", "--folder", arguments.folder, "--loses-at", str(arguments.loses_at), "--ask"]
+    command = [arguments.engine, "tablebase", "--folder", arguments.folder, "--loses-at", str(arguments.loses_at), "--ask"]
     answers = subprocess.run(command, input="\n".join(asked) + "\n", stdout=subprocess.PIPE, text=True, check=True)
     answers = answers.stdout.splitlines()
     assert len(answers) == len(asked)
@@ -113,7 +113,7 @@ def main():
             expected = "drawn"
         else:
             expected = f"lost {max(losses)}"
-        # A win or a loss that takes longer than the 60 plies that may pass without a capture is a draw.
+        # A win or loss that takes more than 60 plies without a capture is a draw.
         if expected != "drawn" and int(expected.split()[1]) > 60:
             expected = "drawn"
         if answers[first] != expected:

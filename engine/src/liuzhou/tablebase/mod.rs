@@ -2,10 +2,10 @@
 //!
 //! With the default rules these are four against four, with the option that loses at two or fewer three against three. A
 //! table has for each position whether the side to move wins or loses and in how many plies, or that it is a draw. It is
-//! computed by retrograde analysis ([`Endings::make`]), kept in a file, and read from there ([`Endings::open`]) without
+//! computed by retrograde analysis ([`Tablebase::make`]), kept in a file, and read from there ([`Tablebase::open`]) without
 //! loading it into memory.
 //!
-//! A table does not know the history: [`Endings::look_up`] takes plies without a capture into account, but a position that
+//! A table does not know the history: [`Tablebase::probe`] takes plies without a capture into account, but a position that
 //! has occurred twice may be a draw where the table has a result.
 
 mod index;
@@ -26,7 +26,7 @@ use super::{Blocked, LiuzhouSetup, Safety, StepBack};
 use crate::Game;
 
 /// An endgame table.
-pub struct Endings {
+pub struct Tablebase {
     kind: Kind,
     index: Index,
     table: Table,
@@ -34,7 +34,7 @@ pub struct Endings {
 
 /// The result of a position with best play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum TablebaseResult {
     /// The side to move wins in this many plies.
     Won(u32),
     /// The side to move loses in this many plies.
@@ -79,7 +79,7 @@ impl Kind {
     }
 }
 
-impl Endings {
+impl Tablebase {
     /// File name of the table for this setup; `None` if there is no table for it.
     pub fn file_name(setup: &LiuzhouSetup) -> Option<String> {
         let Kind { stones, diagonals, blocked } = Kind::of(setup)?;
@@ -143,7 +143,7 @@ impl Endings {
     }
 
     /// The result of the game from here, if the position is in the table, a step is due, and the setup is the table's.
-    pub fn look_up(&self, game: &Liuzhou) -> Option<Ending> {
+    pub fn probe(&self, game: &Liuzhou) -> Option<TablebaseResult> {
         let (setup, state) = (game.setup(), game.state());
         let [black, white] = state.live.map(u64::count_ones);
         let fits = state.phase == Phase::Moving
@@ -161,10 +161,10 @@ impl Endings {
         let left = |limit: Option<u16>, gone: u16| limit.map_or(u16::MAX, |limit| limit.saturating_sub(gone));
         let left = left(setup.quiet_limit, state.quiet).min(left(setup.total_limit, state.total));
         Some(match plies {
-            0 => Ending::Drawn,
-            plies if u16::from(plies) > left => Ending::Drawn,
-            plies if plies % 2 == 1 => Ending::Won(plies.into()),
-            plies => Ending::Lost(plies.into()),
+            0 => TablebaseResult::Drawn,
+            plies if u16::from(plies) > left => TablebaseResult::Drawn,
+            plies if plies % 2 == 1 => TablebaseResult::Won(plies.into()),
+            plies => TablebaseResult::Lost(plies.into()),
         })
     }
 }

@@ -6,10 +6,10 @@
 use super::board::{FILES, RANKS, SQUARES};
 use crate::Side;
 
-const FILES_ALIKE: usize = FILES / 2 + 1;
+const HALF_FILES: usize = FILES / 2 + 1;
 
 #[rustfmt::skip]
-const PLACES: [[[i16; FILES_ALIKE]; RANKS]; 7] = [
+const BY_RANK_AND_FILE: [[[i16; HALF_FILES]; RANKS]; 7] = [
     // General.
     [
         [0, 0, 0, 0, 9],
@@ -104,20 +104,20 @@ const PLACES: [[[i16; FILES_ALIKE]; RANKS]; 7] = [
 ];
 
 /// The value of a square for a piece of a side.
-pub(super) const fn place(side: Side, kind: usize, square: u8) -> i32 {
-    TABLE[side as usize][kind][square as usize] as i32
+pub(super) const fn value(side: Side, kind: usize, square: u8) -> i32 {
+    PSQT[side as usize][kind][square as usize] as i32
 }
 
-static TABLE: [[[i16; SQUARES]; 7]; 2] = {
+static PSQT: [[[i16; SQUARES]; 7]; 2] = {
     let mut table = [[[0; SQUARES]; 7]; 2];
     let mut kind = 0;
     while kind < 7 {
         let mut square = 0;
         while square < SQUARES {
             let (file, rank) = (square % FILES, square / FILES);
-            let file = if file < FILES_ALIKE { file } else { FILES - 1 - file };
-            table[0][kind][square] = PLACES[kind][rank][file];
-            table[1][kind][square] = PLACES[kind][RANKS - 1 - rank][file];
+            let file = if file < HALF_FILES { file } else { FILES - 1 - file };
+            table[0][kind][square] = BY_RANK_AND_FILE[kind][rank][file];
+            table[1][kind][square] = BY_RANK_AND_FILE[kind][RANKS - 1 - rank][file];
             square += 1;
         }
         kind += 1;

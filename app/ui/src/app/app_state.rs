@@ -8,7 +8,7 @@ use client::HostState;
 use proto::board::{Action, Game as WireGame, Setup, action};
 use proto::control::{self, GameSheet, Room};
 
-use super::way::Way;
+use super::nav_stack::NavStack;
 use crate::adapters;
 use crate::preferences::{LastGame, Preferences, Store};
 use crate::screens::{Dialog, Page};
@@ -66,12 +66,12 @@ pub(crate) struct Choosing {
 }
 
 /// State that all pages may read. Only the controller changes it.
-pub(crate) struct Known {
+pub(crate) struct AppState {
     pub(crate) preferences: Preferences,
     pub(super) store: Store,
     pub(crate) locale: String,
     pub(crate) state: HostState,
-    pub(super) way: Way,
+    pub(super) nav: NavStack,
     /// The app's own open dialog; dialogs caused by others take precedence.
     pub(crate) question: Dialog,
     /// The match on the board page; kept after the host has closed its room, so that the end stays visible.
@@ -110,9 +110,9 @@ pub(crate) struct Known {
     pub(crate) own_folder: Option<PathBuf>,
 }
 
-impl Known {
+impl AppState {
     pub(crate) fn page(&self) -> Page {
-        self.way.page()
+        self.nav.page()
     }
 
     pub(crate) fn chinese(&self) -> bool {

@@ -12,17 +12,17 @@ use crate::screens::Page;
 /// | open a puzzle | up to the puzzles, then the board |
 /// | leave a board | up to the page before the board; pages opened over the board are removed |
 #[derive(Debug, PartialEq)]
-pub(crate) struct Way {
+pub(crate) struct NavStack {
     pages: Vec<Page>,
 }
 
-impl Default for Way {
+impl Default for NavStack {
     fn default() -> Self {
         Self { pages: vec![Page::Home] }
     }
 }
 
-impl Way {
+impl NavStack {
     /// The present page.
     pub(crate) fn page(&self) -> Page {
         *self.pages.last().expect("home is always there")
@@ -67,23 +67,23 @@ mod tests {
     use super::*;
 
     /// Applies `go`, then goes back until home; returns the pages seen on the way.
-    fn back_from(go: impl FnOnce(&mut Way)) -> Vec<Page> {
-        let mut way = Way::default();
-        go(&mut way);
+    fn back_from(go: impl FnOnce(&mut NavStack)) -> Vec<Page> {
+        let mut nav = NavStack::default();
+        go(&mut nav);
         let mut seen = Vec::new();
-        while way.page() != Page::Home {
-            way.back();
-            seen.push(way.page());
+        while nav.page() != Page::Home {
+            nav.back();
+            seen.push(nav.page());
         }
         seen
     }
 
     #[test]
     fn back_goes_the_way_that_was_come() {
-        assert_eq!(back_from(|way| way.go(Page::Settings)), [Page::Home]);
-        let seen = back_from(|way| {
+        assert_eq!(back_from(|nav| nav.go(Page::Settings)), [Page::Home]);
+        let seen = back_from(|nav| {
             for page in [Page::NewGame, Page::Puzzles, Page::Settings] {
-                way.go(page);
+                nav.go(page);
             }
         });
         assert_eq!(seen, [Page::Puzzles, Page::NewGame, Page::Home]);
@@ -91,9 +91,9 @@ mod tests {
 
     #[test]
     fn a_page_that_was_on_the_way_is_gone_back_to() {
-        let seen = back_from(|way| {
+        let seen = back_from(|nav| {
             for page in [Page::Settings, Page::Friends, Page::Settings] {
-                way.go(page);
+                nav.go(page);
             }
         });
         assert_eq!(seen, [Page::Home]);
@@ -101,33 +101,33 @@ mod tests {
 
     #[test]
     fn the_way_back_from_a_match_is_home_and_from_a_puzzle_the_puzzles() {
-        let seen = back_from(|way| {
-            way.go(Page::NewGame);
-            way.sit_down(false);
+        let seen = back_from(|nav| {
+            nav.go(Page::NewGame);
+            nav.sit_down(false);
         });
         assert_eq!(seen, [Page::Home]);
-        let seen = back_from(|way| {
-            way.go(Page::NewGame);
-            way.go(Page::Puzzles);
-            way.sit_down(true);
+        let seen = back_from(|nav| {
+            nav.go(Page::NewGame);
+            nav.go(Page::Puzzles);
+            nav.sit_down(true);
         });
         assert_eq!(seen, [Page::Puzzles, Page::NewGame, Page::Home]);
-        let by_notification = back_from(|way| way.sit_down(true));
+        let by_notification = back_from(|nav| nav.sit_down(true));
         assert_eq!(by_notification, [Page::Puzzles, Page::Home]);
     }
 
     #[test]
     fn a_board_that_was_left_is_on_the_way_no_more() {
-        let mut way = Way::default();
-        way.go(Page::Puzzles);
-        way.sit_down(true);
-        way.go(Page::Settings);
-        way.leave(Page::Board);
-        assert_eq!(way.page(), Page::Puzzles);
-        way.leave(Page::Board);
-        assert_eq!(way.page(), Page::Puzzles);
-        way.leave(Page::Home);
-        assert_eq!(way, Way::default());
+        let mut nav = NavStack::default();
+        nav.go(Page::Puzzles);
+        nav.sit_down(true);
+        nav.go(Page::Settings);
+        nav.leave(Page::Board);
+        assert_eq!(nav.page(), Page::Puzzles);
+        nav.leave(Page::Board);
+        assert_eq!(nav.page(), Page::Puzzles);
+        nav.leave(Page::Home);
+        assert_eq!(nav, NavStack::default());
     }
 
     #[test]
@@ -146,18 +146,18 @@ mod tests {
             Page::Puzzles,
         ];
         let mut rng = engine::Rng::new(24);
-        let mut way = Way::default();
+        let mut nav = NavStack::default();
         for _ in 0..10_000 {
             let page = PAGES[rng.below(11) as usize];
             match rng.below(5) {
-                0 => way.back(),
-                1 => way.sit_down(rng.below(2) == 0),
-                2 => way.leave(page),
-                _ => way.go(page),
+                0 => nav.back(),
+                1 => nav.sit_down(rng.below(2) == 0),
+                2 => nav.leave(page),
+                _ => nav.go(page),
             }
-            assert_eq!(way.pages[0], Page::Home);
-            let twice = (1..way.pages.len()).any(|at| way.pages[..at].contains(&way.pages[at]));
-            assert!(!twice, "{way:?}");
+            assert_eq!(nav.pages[0], Page::Home);
+            let twice = (1..nav.pages.len()).any(|at| nav.pages[..at].contains(&nav.pages[at]));
+            assert!(!twice, "{nav:?}");
         }
     }
 }

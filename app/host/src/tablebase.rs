@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::liuzhou::LiuzhouSetup;
-use engine::liuzhou::endings::Endings as Table;
+use engine::liuzhou::tablebase::Tablebase;
 use proto::control::{self, EndingsState, RefusalCode, event};
 use tracing::{debug, warn};
 
@@ -24,7 +24,7 @@ const NICENESS: i32 = 15;
 
 /// State of the table, and its computation.
 #[derive(Default)]
-pub(crate) struct Endings {
+pub(crate) struct TablebaseJob {
     working: Option<Working>,
     last: u64,
     failed: bool,
@@ -37,7 +37,7 @@ struct Working {
     permille: u16,
 }
 
-impl Endings {
+impl TablebaseJob {
     /// Stops the computation; its progress is lost.
     pub(crate) fn stop(&mut self) {
         self.working = None;
@@ -51,7 +51,7 @@ impl Drop for Working {
 }
 
 /// A message from the computing thread.
-pub(crate) enum EndingsNews {
+pub(crate) enum TablebaseNews {
     /// Number of finished plies, and progress of the next one in thousandths.
     Progress(u8, u16),
     /// The end, and whether the table exists.
@@ -60,12 +60,12 @@ pub(crate) enum EndingsNews {
 
 impl Actor {
     /// Starts the computation, or stops it or deletes the table.
-    pub(crate) fn set_endings(&mut self, on: bool) -> Result<Answer, Refusal> {
-        self.endings.failed = false;
-        if on && self.endings.working.is_none() && self.table_bytes().is_none() {
-            self.work_out_endings()?;
+    pub(crate) fn set_tablebase(&mut self, on: bool) -> Result<Answer, Refusal> {
+        self.tablebase.failed = false;
+        if on && self.tablebase.working.is_none() && self.table_bytes().is_none() {
+            self.build_tablebase()?;
         } else if !on {
-            self.endings.stop();
+            self.tablebase.stop();
             if let Some(path) = self.table_path()
                 && let Err(error) = std::fs::remove_file(path)
                 && error.kind() != std::io::ErrorKind::NotFound
@@ -73,64 +73,65 @@ impl Actor {
                 return Err(Refusal::new(RefusalCode::RefusalDisk, error.to_string()));
             }
         }
-        self.tell_endings();
+        self.tell_tablebase();
         Ok(done())
     }
 
-    fn work_out_endings(&mut self) -> Result<(), Refusal> {
-        self.endings.last += 1;
-        let (ticket, stop) = (self.endings.last, Arc::new(AtomicBool::new(false)));
+    fn build_tablebase(&mut self) -> Result<(), Refusal> {
+        self.tablebase.last += 1;
+        let (ticket, stop) = (self.tablebase.last, Arc::new(AtomicBool::new(false)));
         let (folder, inbox, stopped) = (self.data_dir.clone(), self.inbox.clone(), stop.clone());
         // Sending fails only after the actor has ended.
-        let tell = move |news| drop(inbox.send(Message::Endings(ticket, news)));
+        let tell = move |news| drop(inbox.send(Message::Tablebase(ticket, news)));
         let in_directory = self.work.in_directory.token();
         let work = move || {
             if let Err(error) = rustix::process::nice(NICENESS) {
-                debug!(%error, "the endings are worked out as fast as all else");
+                debug!(%error, "the tablebase is built at normal priority");
             }
             let mut told: Option<Instant> = None;
-            let ended = Table::put_into(&LiuzhouSetup::default(), &folder, &stopped, &mut |plies, part| {
-                if told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
-                    told = Some(Instant::now());
-                    tell(EndingsNews::Progress(plies, part));
-                }
-            });
+            let ended =
+                Tablebase::put_into(&LiuzhouSetup::default(), &folder, &stopped, &mut |plies, part| {
+                    if told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
+                        told = Some(Instant::now());
+                        tell(TablebaseNews::Progress(plies, part));
+                    }
+                });
             drop(in_directory);
-            tell(EndingsNews::Ended(ended));
+            tell(TablebaseNews::Ended(ended));
         };
         std::thread::Builder::new()
-            .name("endings".into())
+            .name("tablebase".into())
             .spawn(work)
             .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
-        self.endings.working = Some(Working { ticket, stop, plies: 0, permille: 0 });
+        self.tablebase.working = Some(Working { ticket, stop, plies: 0, permille: 0 });
         Ok(())
     }
 
     /// Handles a message from the thread with this ticket.
-    pub(crate) fn endings_said(&mut self, ticket: u64, news: EndingsNews) {
-        let Some(working) = self.endings.working.as_mut().filter(|working| working.ticket == ticket) else {
+    pub(crate) fn on_tablebase_news(&mut self, ticket: u64, news: TablebaseNews) {
+        let Some(working) = self.tablebase.working.as_mut().filter(|working| working.ticket == ticket) else {
             return;
         };
         match news {
-            EndingsNews::Progress(plies, permille) => (working.plies, working.permille) = (plies, permille),
-            EndingsNews::Ended(ended) => {
+            TablebaseNews::Progress(plies, permille) => (working.plies, working.permille) = (plies, permille),
+            TablebaseNews::Ended(ended) => {
                 if let Err(error) = &ended {
-                    warn!(%error, "the endings could not be kept");
+                    warn!(%error, "the tablebase could not be written");
                 }
-                self.endings.failed = ended.is_err();
-                self.endings.stop();
+                self.tablebase.failed = ended.is_err();
+                self.tablebase.stop();
             }
         }
-        self.tell_endings();
+        self.tell_tablebase();
     }
 
-    fn tell_endings(&mut self) {
-        let shown = self.shown_endings();
+    fn tell_tablebase(&mut self) {
+        let shown = self.shown_tablebase();
         self.tell(event::Body::Endings(shown));
     }
 
-    pub(crate) fn shown_endings(&self) -> control::Endings {
-        if let Some(working) = &self.endings.working {
+    pub(crate) fn shown_tablebase(&self) -> control::Endings {
+        if let Some(working) = &self.tablebase.working {
             return control::Endings {
                 state: EndingsState::EndingsWorking.into(),
                 plies: working.plies.into(),
@@ -140,14 +141,14 @@ impl Actor {
         }
         let (state, bytes) = match self.table_bytes() {
             Some(bytes) => (EndingsState::EndingsThere, bytes),
-            None if self.endings.failed => (EndingsState::EndingsFailed, 0),
+            None if self.tablebase.failed => (EndingsState::EndingsFailed, 0),
             None => (EndingsState::EndingsNone, 0),
         };
         control::Endings { state: state.into(), bytes, ..control::Endings::default() }
     }
 
     fn table_path(&self) -> Option<PathBuf> {
-        Table::file_name(&LiuzhouSetup::default()).map(|name| self.data_dir.join(name))
+        Tablebase::file_name(&LiuzhouSetup::default()).map(|name| self.data_dir.join(name))
     }
 
     fn table_bytes(&self) -> Option<u64> {
