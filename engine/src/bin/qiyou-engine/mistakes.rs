@@ -25,6 +25,10 @@ pub(crate) struct Arguments {
     /// Go: points on a side.
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u8).range(2..=25))]
     size: u8,
+    /// Ask a second search, which looks at so many positions: it agrees with a reason if the move is at least half a mistake by
+    /// it.
+    #[arg(long)]
+    again: Option<u64>,
     /// Print each mistake with its reason.
     #[arg(long)]
     print: bool,
@@ -43,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) {
     };
     let mut rng = Rng::new(1);
     let mut motifs: BTreeMap<Motif, u32> = BTreeMap::new();
-    let (mut mistakes, mut explained) = (0, 0);
+    let (mut mistakes, mut explained, mut agreed) = (0, 0, 0);
     for _ in 0..arguments.games {
         let seeds = Side::BOTH.map(|_| rng.next_u64());
         let mut players = seeds.map(|seed| arguments.player.bot(arguments.game, seed));
@@ -54,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) {
             let report = judge(judging.as_mut(), &game, arguments.nodes);
             if let (Some((before, played, better)), Some(reply)) = (&last, &report)
                 && before.turn() != game.turn()
-                && chance(better.score) - (1.0 - chance(reply.score)) >= LOSS
+                && loss(better, reply) >= LOSS
             {
                 mistakes += 1;
                 let (mut better, mut reply) = (better.clone(), reply.clone());
@@ -66,6 +70,13 @@ pub(crate) fn run(arguments: &Arguments) {
                 if let Some(reason) = &found {
                     explained += 1;
                     *motifs.entry(reason.motif).or_default() += 1;
+                    let agrees = arguments.again.is_some_and(|nodes| {
+                        let mut second = bot(arguments.game, Tier::MAX, 2);
+                        let better = judge(second.as_mut(), before, nodes);
+                        let reply = judge(second.as_mut(), &game, nodes);
+                        better.zip(reply).is_some_and(|(better, reply)| loss(&better, &reply) >= LOSS / 2.0)
+                    });
+                    agreed += u32::from(agrees);
                 }
                 if arguments.print {
                     let said = found
@@ -86,6 +97,9 @@ pub(crate) fn run(arguments: &Arguments) {
         arguments.game.word(),
         arguments.games
     );
+    if arguments.again.is_some() {
+        println!("a second search agrees with {agreed} of {explained}");
+    }
     for (motif, count) in motifs {
         println!("{count:5} {motif:?}");
     }
@@ -102,6 +116,11 @@ fn line(from: &AnyGame, line: &[Action]) -> String {
         }
     }
     moves.join(" ")
+}
+
+/// What a move lost: the chance before it, and after it for the other side.
+fn loss(better: &Report, reply: &Report) -> f64 {
+    chance(better.score) - (1.0 - chance(reply.score))
 }
 
 /// Winning chance of the side to move. A lead counts by a logistic curve, as in the app.
