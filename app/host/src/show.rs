@@ -240,6 +240,13 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
             }
         }
         AnyGame::Xiangqi(game) => {
+            if let Some(opening) = game.opening() {
+                facts.push(control::Fact {
+                    kind: FactKind::FactOpening.into(),
+                    words: Some(words(|language| opening.name(language))),
+                    ..control::Fact::default()
+                });
+            }
             if let Some(check) = game.check() {
                 let [zh, en] = check.words;
                 facts.push(control::Fact {

@@ -37,6 +37,8 @@ const LETTERS: [(char, Kind); 9] = [
 ];
 
 impl Fen {
+    /// The beginning of [`Self::START`], up to the side to move.
+    pub(super) const STANDARD: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w";
     pub(super) const START: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
 
     /// The initial position with Black to move.

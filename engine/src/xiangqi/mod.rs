@@ -2,7 +2,7 @@
 //!
 //! `board` is the bitboards with make and unmake, `attacks` the attack tables, `moves` legal move generation, `rules` the
 //! game with its results, `repetition` the rules of perpetual check and chase, `fen` positions as lines, `notation` moves as
-//! text (ICCS, WXF, Chinese).
+//! text (ICCS, WXF, Chinese), `openings` the names of openings.
 //!
 //! The bot: `position` is the position for the search, `exchange` static exchange evaluation, `net` the NNUE, `eval` further
 //! evaluation terms, `psqt` piece-square tables for move ordering, `bot` the levels.
@@ -16,6 +16,7 @@ mod fen;
 mod moves;
 pub mod net;
 mod notation;
+mod openings;
 mod options;
 mod position;
 mod psqt;
@@ -27,4 +28,5 @@ pub use board::{Board, Kind, XiangqiMove};
 pub use bot::XiangqiBot;
 pub use moves::perft;
 pub use notation::Notation;
+pub use openings::Opening;
 pub use rules::{Xiangqi, XiangqiSetup};

@@ -11,6 +11,7 @@ use super::attacks::{FILE, PALACES, RANK, SOLDIER, bit, squares};
 use super::board::{Board, Cell, Kind, RANKS, XiangqiMove, to_point, to_square};
 use super::fen::Fen;
 use super::notation::{self, Notation};
+use super::openings::{Beginning, Opening};
 use super::options::rounds;
 use super::repetition;
 use crate::game::points;
@@ -58,6 +59,8 @@ pub struct Xiangqi {
     past: Vec<(u64, XiangqiMove)>,
     /// Number of pieces that each side has captured.
     taken: [u16; 2],
+    /// `None` for a game that did not begin at the standard position, or with Black.
+    beginning: Option<Beginning>,
 }
 
 impl Xiangqi {
@@ -76,6 +79,7 @@ impl Xiangqi {
             outcome: None,
             past: Vec::new(),
             taken: [0; 2],
+            beginning: fen.starts_with(Fen::STANDARD).then(Beginning::new),
         };
         game.outcome = game.judge();
         Ok(game)
@@ -86,6 +90,11 @@ impl Xiangqi {
         let plies = self.ply + u32::from(self.first_turn == Side::Second);
         let number = self.first_number.saturating_add(plies / 2);
         Fen { board: self.board, quiet: self.quiet, number }.write()
+    }
+
+    /// The opening by its name, as long as the game knows its first moves.
+    pub fn opening(&self) -> Option<Opening> {
+        self.beginning.as_ref()?.opening()
     }
 
     /// The board, for a search.
@@ -410,6 +419,9 @@ impl Game for Xiangqi {
         }
         self.ply += 1;
         self.last = Some(mv);
+        if let Some(beginning) = &mut self.beginning {
+            beginning.add(mv);
+        }
         self.outcome = self.judge();
     }
 
