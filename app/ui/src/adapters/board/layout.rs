@@ -4,16 +4,15 @@ use proto::board as wire;
 use proto::control::{self, Room};
 use slint::SharedString;
 
-use super::near_side;
+use super::{BoardPage, near_side};
 use crate::adapters::game;
-use crate::app::AppState;
 
 /// A point on the wire is `row * 1024 + column`, the row from the bottom.
 pub(super) const ROW_STEP: u32 = 1_024;
 
 /// Which part of a board of lamps is seen: its left and top in lamps from the board's, and how many across at most.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(super) struct Look {
     pub(super) left: usize,
     pub(super) top: usize,
     pub(super) zoom: usize,
@@ -69,14 +68,14 @@ impl Layout {
         (self.wide as i32, self.high as i32)
     }
 
-    pub(super) fn of(inner: &AppState, room: &Room, board: &control::Board) -> Self {
+    pub(super) fn of(page: &BoardPage, room: &Room, board: &control::Board) -> Self {
         let (columns, rows) = (board.columns.max(1) as usize, board.rows.max(1) as usize);
         // Each side of a xiangqi board belongs to a player; other boards look the same from everywhere.
         let across = board.game() == wire::Game::Xiangqi && near_side(room) == wire::Side::Second;
-        let turned = across != inner.turned;
-        let most = if board.game() == wire::Game::LightsOut { ZOOMS[inner.look.zoom] } else { usize::MAX };
+        let turned = across != page.turned;
+        let most = if board.game() == wire::Game::LightsOut { ZOOMS[page.look.zoom] } else { usize::MAX };
         let (wide, high) = (columns.min(most), rows.min(most));
-        let (left, top) = (inner.look.left.min(columns - wide), inner.look.top.min(rows - high));
+        let (left, top) = (page.look.left.min(columns - wide), page.look.top.min(rows - high));
         Self { columns, rows, turned, left, top, wide, high }
     }
 

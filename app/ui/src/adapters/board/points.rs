@@ -6,10 +6,9 @@ use slint::{Model, SharedString};
 
 use super::layout::{FIRST_ZOOM, Layout, Names, ZOOMS, names};
 use super::show::{moves, thinking_of};
-use super::touch::picked;
-use super::{Rows, near_side, other, point_of};
+use super::{HintState, Rows, View, near_side, other, point_of};
 use crate::adapters::{game, new_game, update};
-use crate::app::{AppState, Controller, HintState};
+use crate::app::Controller;
 use crate::screens::{Advice, BoardAdapter, LineView, PointView};
 
 /// Which position is shown, and how: while it stays the same, so does what has just left the board.
@@ -59,8 +58,8 @@ impl Rows {
 }
 
 /// For boards of which only a part is seen: which.
-pub(super) fn show_part(page: &BoardAdapter<'_>, inner: &AppState, layout: &Layout) {
-    let zoom = inner.look.zoom;
+pub(super) fn show_part(page: &BoardAdapter<'_>, view: View<'_>, layout: &Layout) {
+    let zoom = view.page.look.zoom;
     let larger = layout.columns.max(layout.rows) > ZOOMS[FIRST_ZOOM];
     page.set_larger(larger);
     page.set_can_see_more(layout.is_part() && zoom + 1 < ZOOMS.len());
@@ -74,18 +73,19 @@ pub(super) fn show_part(page: &BoardAdapter<'_>, inner: &AppState, layout: &Layo
 pub(super) fn show_points(
     page: &BoardAdapter<'_>,
     app: &Controller,
-    inner: &AppState,
+    view: View<'_>,
     room: &Room,
     board: &control::Board,
     layout: &Layout,
 ) {
     let kind = board.game();
-    let Names { below, above, left } = names(kind, layout, inner.chinese());
+    let Names { below, above, left } = names(kind, layout, view.known.chinese());
     update(&app.board.columns, &below);
     update(&app.board.upper, &above);
     update(&app.board.numbers, &left);
-    let facing = (inner.preferences.face_to_face && room.mine.len() == 2).then(|| other(near_side(room)));
-    let mut points = plain_points(board, layout, inner.chinese());
+    let facing =
+        (view.known.preferences.face_to_face && room.mine.len() == 2).then(|| other(near_side(room)));
+    let mut points = plain_points(board, layout, view.known.chinese());
     let mut mark = |at: u32, set: &dyn Fn(&mut PointView)| {
         if let Some(index) = layout.index(at) {
             set(&mut points[index]);
@@ -93,13 +93,13 @@ pub(super) fn show_points(
     };
     if let Some(far) = facing {
         for piece in &board.pieces {
-            mark(piece.at, &|point| point.turned = (far == piece.side()) != inner.turned);
+            mark(piece.at, &|point| point.turned = (far == piece.side()) != view.page.turned);
         }
     }
     for at in app.board.flash.lit(room, board) {
         mark(at, &|point| (point.marked, point.flash) = (true, true));
     }
-    if let Some(from) = picked(inner, room, board) {
+    if let Some(from) = view.page.picked(room, board) {
         mark(from, &|point| (point.marked, point.picked) = (true, true));
         for step in board.steps.iter().filter(|step| step.from == from) {
             mark(step.to, &|point| {
@@ -108,9 +108,9 @@ pub(super) fn show_points(
             });
         }
     }
-    let arrow = show_hint(page, inner, room, board, layout, &mut points);
-    let arrow = arrow.or(show_thought(inner, room, board, layout, &mut points));
-    show_advice(app, inner, room, board, layout, &mut points);
+    let arrow = show_hint(page, view, room, board, layout, &mut points);
+    let arrow = arrow.or(show_thought(view, room, board, layout, &mut points));
+    show_advice(app, view, room, board, layout, &mut points);
     let drawn = app.board.moment.draw(room, &mut points, layout);
     update(&app.board.lines, &if drawn { lines(board, layout) } else { Vec::new() });
     page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
@@ -208,8 +208,8 @@ fn lines(board: &control::Board, layout: &Layout) -> Vec<LineView> {
 }
 
 /// The hint that is good for this position, once it is there.
-fn hint_here<'a>(inner: &'a AppState, room: &Room, board: &control::Board) -> Option<&'a HintState> {
-    inner.hint.as_ref().filter(|hint| match hint {
+fn hint_here<'a>(view: View<'a>, room: &Room, board: &control::Board) -> Option<&'a HintState> {
+    view.page.hint.as_ref().filter(|hint| match hint {
         HintState::Found { room: of, ply, revision, .. } => {
             (of, *ply, *revision) == (&room.id, board.ply, room.revision)
         }
@@ -220,18 +220,18 @@ fn hint_here<'a>(inner: &'a AppState, room: &Room, board: &control::Board) -> Op
 /// The ways to go on that a hint tells beside the board, and what is threatened, on it and in words.
 fn show_advice(
     app: &Controller,
-    inner: &AppState,
+    view: View<'_>,
     room: &Room,
     board: &control::Board,
     layout: &Layout,
     points: &mut [PointView],
 ) {
-    let Some(HintState::Found { lines, threats, .. }) = hint_here(inner, room, board) else {
+    let Some(HintState::Found { lines, threats, .. }) = hint_here(view, room, board) else {
         update(&app.board.advice, &[]);
         update(&app.board.threats, &[]);
         return;
     };
-    let chinese = inner.chinese();
+    let chinese = view.known.chinese();
     let advice: Vec<Advice> = lines
         .iter()
         .map(|line| Advice {
@@ -263,13 +263,13 @@ const DRAWN: usize = 5;
 /// Draws the play that the device expects, once it has thought and while its card is open: numbered from the next move on, stones as stones, the first
 /// step as an arrow between two of the points that are seen.
 fn show_thought(
-    inner: &AppState,
+    view: View<'_>,
     room: &Room,
     board: &control::Board,
     layout: &Layout,
     points: &mut [PointView],
 ) -> Option<(usize, usize)> {
-    let thinking = thinking_of(inner, room, board).filter(|one| inner.thought_open && !one.on)?;
+    let thinking = thinking_of(view, room, board).filter(|one| view.page.thought_open && !one.on)?;
     let played = board.ply.saturating_sub(thinking.ply) as usize;
     let mut arrow = None;
     let line = thinking.actions.iter().zip(&thinking.stones).skip(played).take(DRAWN);
@@ -292,13 +292,13 @@ fn show_thought(
 /// Marks what is advised; a step is an arrow between two of the points that are seen.
 fn show_hint(
     page: &BoardAdapter<'_>,
-    inner: &AppState,
+    view: View<'_>,
     room: &Room,
     board: &control::Board,
     layout: &Layout,
     points: &mut [PointView],
 ) -> Option<(usize, usize)> {
-    let solving = inner.solving.as_ref().filter(|solving| solving.is_of(room));
+    let solving = view.page.solving.as_ref().filter(|solving| solving.is_of(room));
     if let Some(solving) = solving {
         let (left, fewest) = solving.left();
         page.set_solution(left as i32);
@@ -308,7 +308,7 @@ fn show_hint(
         }
         return None;
     }
-    let (advised, presses, fewest) = match &inner.hint {
+    let (advised, presses, fewest) = match &view.page.hint {
         Some(HintState::Found { room: of, ply, revision, action, presses, fewest, .. })
             if (of, *ply, *revision) == (&room.id, board.ply, room.revision) =>
         {

@@ -13,10 +13,9 @@ use slint::{ComponentHandle, SharedString, Timer, TimerMode};
 
 use super::layout::Layout;
 use super::points::{show_part, show_points};
-use super::touch::{picked, waiting};
-use super::{Solving, fact, near_side, other};
+use super::{BoardPage, HintState, Solving, View, fact, near_side, other};
 use crate::adapters::{carrier, editor, game, new_game, picture, replay, side, update, wire_game};
-use crate::app::{AppState, Controller, HintState};
+use crate::app::Controller;
 use crate::screens::{
     Achieved, BoardAdapter, ChoiceKind, Ending, Link, MainWindow, OfferKind, Opponent, Run, Seat, Side, Task,
     Thought,
@@ -42,7 +41,7 @@ impl Beside {
             if let Some(app) = app.upgrade()
                 && let Some(window) = app.window.upgrade()
             {
-                show_beside(&window, &app);
+                show_beside(&window, &app, View { known: &app.read(), page: &app.pages().board });
             }
         });
         self.later.stop();
@@ -65,24 +64,22 @@ impl Beside {
     }
 }
 
-pub(crate) fn show(window: &MainWindow, app: &Controller) {
-    let follows = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
-        app.board.beside.follows(room)
-    };
-    if !follows {
-        show_beside(window, app);
+impl BoardPage {
+    pub(in crate::adapters) fn show(&self, window: &MainWindow, app: &Controller) {
+        let known = app.read();
+        let Some(room) = &known.room else { return };
+        let view = View { known: &known, page: self };
+        if !app.board.beside.follows(room) {
+            show_beside(window, app, view);
+        }
+        let page = window.global::<BoardAdapter>();
+        let board = room.board.clone().unwrap_or_default();
+        let layout = Layout::of(self, room, &board);
+        let point = self.waiting(room, &board).and_then(|at| layout.index(at));
+        page.set_waiting_point(point.map_or(-1, |index| index as i32));
+        show_points(&page, app, view, room, &board, &layout);
+        show_part(&page, view, &layout);
     }
-    let inner = app.read();
-    let Some(room) = &inner.room else { return };
-    let page = window.global::<BoardAdapter>();
-    let board = room.board.clone().unwrap_or_default();
-    let layout = Layout::of(&inner, room, &board);
-    let point = waiting(&inner, room, &board).and_then(|at| layout.index(at));
-    page.set_waiting_point(point.map_or(-1, |index| index as i32));
-    show_points(&page, app, &inner, room, &board, &layout);
-    show_part(&page, &inner, &layout);
 }
 
 /// Go of which area counts, not territory alone.
@@ -91,22 +88,21 @@ pub(crate) fn counts_area(setup: Option<&wire::Setup>) -> bool {
 }
 
 /// The position on the board, for a picture: of a large board of lamps as much as a picture shows.
-pub(super) fn subject(room: &Room, known: &AppState) -> Option<picture::Subject> {
+pub(super) fn subject(room: &Room, page: &BoardPage) -> Option<picture::Subject> {
     let board = room.board.clone()?;
     Some(picture::Subject {
         summary: replay::summary_of(room),
         // Of moves that are tried the host tells no count.
         moves: if room.analysis.is_some() { 0 } else { room.moves },
         over: room.result.is_some() && room.analysis.is_none(),
-        turned: Layout::of(known, room, &board).turned,
+        turned: Layout::of(page, room, &board).turned,
         board,
     })
 }
 
 /// Everything but the points.
-fn show_beside(window: &MainWindow, app: &Controller) {
-    let inner = app.read();
-    let Some(room) = &inner.room else { return };
+fn show_beside(window: &MainWindow, app: &Controller, view: View<'_>) {
+    let Some(room) = &view.known.room else { return };
     app.board.beside.is_shown(room);
     let page = window.global::<BoardAdapter>();
     let board = room.board.clone().unwrap_or_default();
@@ -115,8 +111,8 @@ fn show_beside(window: &MainWindow, app: &Controller) {
     page.set_solo(game::is_solo(playing) && room.race.is_none());
     show_analysis(&page, room);
     show_race(&page, room);
-    page.set_rule_name(new_game::rule_name(inner.room_sheet(), inner.chinese()).into());
-    page.set_coordinates(inner.preferences.coordinates);
+    page.set_rule_name(new_game::rule_name(view.known.room_sheet(), view.known.chinese()).into());
+    page.set_coordinates(view.known.preferences.coordinates);
     page.set_ply(board.ply as i32);
     page.set_moves(if room.puzzle.is_some() { board.ply } else { room.moves } as i32);
 
@@ -127,14 +123,14 @@ fn show_beside(window: &MainWindow, app: &Controller) {
     let near = near_side(room);
     let far = other(near);
     page.set_swapped(is_swapped(&board));
-    show_facts(&page, app, &inner, room, &board, near);
-    page.set_mine(seat_of(&inner, room, &board, near));
-    page.set_theirs(seat_of(&inner, room, &board, far));
+    show_facts(&page, app, view, room, &board, near);
+    page.set_mine(seat_of(view, room, &board, near));
+    page.set_theirs(seat_of(view, room, &board, far));
     page.set_me(side(me));
-    show_choices(&page, app, &inner, room, &board);
-    let thinking = thinking_of(&inner, room, &board);
-    page.set_thought(thinking.map(|one| thought(one, near, inner.chinese())).unwrap_or_default());
-    page.set_thought_open(inner.thought_open);
+    show_choices(&page, app, view, room, &board);
+    let thinking = thinking_of(view, room, &board);
+    page.set_thought(thinking.map(|one| thought(one, near, view.known.chinese())).unwrap_or_default());
+    page.set_thought_open(view.page.thought_open);
 
     let result = room.result.as_ref();
     page.set_over(result.is_some());
@@ -166,12 +162,12 @@ fn show_beside(window: &MainWindow, app: &Controller) {
     let is_person = |seat: &control::Seat| matches!(seat.who, Some(seat::Who::Peer(_) | seat::Who::Guest(_)));
     let with_person = [&room.first, &room.second].into_iter().flatten().any(is_person);
     page.set_can_hint(room.can_act && room.analysis.is_none() && room.race.is_none() && !with_person);
-    let solving = inner.solving.as_ref().filter(|solving| solving.is_of(room));
+    let solving = view.page.solving.as_ref().filter(|solving| solving.is_of(room));
     page.set_solving(solving.is_some());
     page.set_solving_rests(solving.is_some_and(Solving::paused));
-    page.set_hint_pending(matches!(&inner.hint, Some(HintState::Asked { room: of, ply, .. }) if *of == room.id && *ply == board.ply));
+    page.set_hint_pending(matches!(&view.page.hint, Some(HintState::Asked { room: of, ply, .. }) if *of == room.id && *ply == board.ply));
 
-    update(&app.board.record, &pairs(&room.record, &room.spoken, inner.chinese()));
+    update(&app.board.record, &pairs(&room.record, &room.spoken, view.known.chinese()));
 }
 
 /// What the end was to the person here.
@@ -247,12 +243,12 @@ pub(super) fn moves(notation: &[String], spoken: &[control::Words], chinese: boo
 fn show_facts(
     page: &BoardAdapter<'_>,
     app: &Controller,
-    inner: &AppState,
+    view: View<'_>,
     room: &Room,
     board: &control::Board,
     near: wire::Side,
 ) {
-    let chinese = inner.chinese();
+    let chinese = view.known.chinese();
     let said = |kind: FactKind| {
         let fact = board.facts.iter().find(|fact| fact.kind() == kind);
         new_game::said(fact.and_then(|fact| fact.words.as_ref()), chinese)
@@ -268,20 +264,20 @@ fn show_facts(
     };
     update(&app.board.their_taken, &taken(other(near)));
     update(&app.board.my_taken, &taken(near));
-    page.set_turned(inner.turned);
+    page.set_turned(view.page.turned);
     let both_here = room.mine.len() == 2;
     page.set_can_face(both_here && board.game() == wire::Game::Xiangqi);
-    page.set_face_to_face(inner.preferences.face_to_face);
+    page.set_face_to_face(view.known.preferences.face_to_face);
     page.set_can_say(room.link.as_ref().is_some_and(|link| link.state() == PeerLink::Up));
-    page.set_muted(inner.friend_at_board().is_some_and(|friend| friend.muted));
+    page.set_muted(view.known.friend_at_board().is_some_and(|friend| friend.muted));
     page.set_differs(room.differs);
-    page.set_can_change(editor::can_change(inner));
-    page.set_unsolvable(inner.unsolvable.as_ref() == Some(&room.id));
+    page.set_can_change(editor::can_change(view.known));
+    page.set_unsolvable(view.page.unsolvable.as_ref() == Some(&room.id));
     page.set_paused(room.paused);
     page.set_can_pause(room.can_pause);
     page.set_can_continue(room.can_continue);
     page.set_can_adjourn(room.can_adjourn);
-    let losing = inner.losing.as_ref().and_then(|losing| losing.words.as_ref());
+    let losing = view.page.losing.as_ref().and_then(|losing| losing.words.as_ref());
     page.set_losing_words(new_game::said(losing, chinese).into());
 }
 
@@ -289,7 +285,7 @@ fn show_facts(
 fn show_choices(
     page: &BoardAdapter<'_>,
     app: &Controller,
-    inner: &AppState,
+    view: View<'_>,
     room: &Room,
     board: &control::Board,
 ) {
@@ -298,7 +294,7 @@ fn show_choices(
         TouchKind::TouchNothing => Task::None,
         TouchKind::TouchPress => Task::Press,
         TouchKind::TouchCapture => Task::Capture,
-        TouchKind::TouchStep if picked(inner, room, board).is_some() => Task::Aim,
+        TouchKind::TouchStep if view.page.picked(room, board).is_some() => Task::Aim,
         TouchKind::TouchStep => Task::Pick,
         TouchKind::TouchToggle => Task::MarkDead,
         TouchKind::TouchPlace | TouchKind::TouchChoose => Task::Place,
@@ -315,7 +311,7 @@ fn show_choices(
     let choices: Vec<ChoiceKind> = board.choices.iter().map(choice_kind).collect();
     update(&app.board.choices, &choices);
     page.set_asked_choice(
-        inner.choosing.as_ref().map_or(ChoiceKind::Pass, |asked| choice_kind(&asked.action)),
+        view.page.choosing.as_ref().map_or(ChoiceKind::Pass, |asked| choice_kind(&asked.action)),
     );
     let last = board.last.as_ref().and_then(|last| last.kind.as_ref());
     page.set_passed(matches!(last, Some(action::Kind::Pass(_))));
@@ -341,11 +337,11 @@ fn is_swapped(board: &control::Board) -> bool {
     board.facts.iter().any(|fact| fact.kind() == FactKind::FactSwapped)
 }
 
-fn seat_of(inner: &AppState, room: &Room, board: &control::Board, of: wire::Side) -> Seat {
+fn seat_of(view: View<'_>, room: &Room, board: &control::Board, of: wire::Side) -> Seat {
     let seat: Option<&WireSeat> =
         if of == wire::Side::Second { room.second.as_ref() } else { room.first.as_ref() };
     let clock = room.clocks.get(usize::from(of == wire::Side::Second));
-    let said = inner.said_by(room, room.mine.contains(&(of as i32)));
+    let said = view.page.said_by(room, room.mine.contains(&(of as i32)));
     let (who, level) = match seat.and_then(|seat| seat.who.as_ref()) {
         Some(seat::Who::BotLevel(_)) => (Opponent::Bot, seat.map_or(0.0, game::level_of)),
         Some(seat::Who::Peer(_) | seat::Who::Guest(_)) => (Opponent::Peer, 0.0),
@@ -419,12 +415,8 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room, told_away: &RefCell<Option<(S
 }
 
 /// What the device thinks of this position, or thought when it played the last move; nothing of any other.
-pub(super) fn thinking_of<'a>(
-    inner: &'a AppState,
-    room: &Room,
-    board: &control::Board,
-) -> Option<&'a Thinking> {
-    let thinking = inner.state.thinking.get(&room.id).filter(|_| room.analysis.is_none())?;
+pub(super) fn thinking_of<'a>(view: View<'a>, room: &Room, board: &control::Board) -> Option<&'a Thinking> {
+    let thinking = view.known.state.thinking.get(&room.id).filter(|_| room.analysis.is_none())?;
     let played = match board.ply.checked_sub(thinking.ply) {
         Some(0) => true,
         Some(1) => !thinking.on && thinking.actions.first() == board.last.as_ref(),

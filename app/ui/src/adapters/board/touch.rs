@@ -4,10 +4,10 @@
 use proto::board::{self as wire, Action, action};
 use proto::control::{self, Room, TouchKind};
 
-use super::act;
 use super::layout::Layout;
+use super::{BoardPage, Losing, Picked, act};
 use crate::adapters::new_game;
-use crate::app::{AppState, Controller, Losing, Picked};
+use crate::app::{AppState, Cx};
 use crate::preferences::Confirm;
 use crate::screens::{Dialog, Remark};
 
@@ -26,88 +26,95 @@ pub(crate) enum Touch {
     Warn(action::Kind, Option<control::Words>),
 }
 
-/// A finger on points that may be smaller than it: a stone there may have to be confirmed first.
-pub(super) fn aim(app: &Controller, index: i32, small: bool) {
-    let asks = match app.read().preferences.confirm_moves {
-        Confirm::Small => small,
-        Confirm::Always => true,
-        Confirm::Never => false,
-    };
-    let waiting = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
+impl BoardPage {
+    /// A finger on points that may be smaller than it: a stone there may have to be confirmed first.
+    pub(super) fn aim(&mut self, index: i32, small: bool, cx: &mut Cx<'_>) {
+        let asks = match cx.known.preferences.confirm_moves {
+            Confirm::Small => small,
+            Confirm::Always => true,
+            Confirm::Never => false,
+        };
+        let Some(room) = &cx.known.room else { return };
         let Some(board) = &room.board else { return };
-        let Some(at) = Layout::of(&inner, room, board).point(index) else { return };
+        let Some(at) = Layout::of(self, room, board).point(index) else { return };
         let stone =
-            matches!(meaning(board, picked(&inner, room, board), at), Touch::Act(action::Kind::Place(_)));
+            matches!(meaning(board, self.picked(room, board), at), Touch::Act(action::Kind::Place(_)));
         let empty = board.pieces.iter().all(|piece| piece.at != at);
-        let again = waiting(&inner, room, board) == Some(at);
-        (asks && room.can_act && stone && empty && !again).then(|| Picked {
+        let again = self.waiting(room, board) == Some(at);
+        self.waiting = (asks && room.can_act && stone && empty && !again).then(|| Picked {
             room: room.id.clone(),
             ply: board.ply,
             revision: room.revision,
             at,
-        })
-    };
-    let touched = waiting.is_none();
-    app.change(|inner| inner.waiting = waiting);
-    if touched {
-        touch(app, index);
-    }
-}
-
-/// The stone that waits to be meant, as long as the position is the one in which it was aimed.
-pub(super) fn waiting(inner: &AppState, room: &Room, board: &control::Board) -> Option<u32> {
-    let waiting = inner.waiting.as_ref()?;
-    let same = (&waiting.room, waiting.ply, waiting.revision) == (&room.id, board.ply, room.revision);
-    (same && room.can_act).then_some(waiting.at)
-}
-
-/// A stone on this point, unless it loses at once: then it is asked first.
-pub(super) fn act_or_warn(app: &Controller, at: u32) {
-    let index = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
-        let Some(board) = &room.board else { return };
-        Layout::of(&inner, room, board).index(at)
-    };
-    if let Some(index) = index {
-        touch(app, index as i32);
-    }
-}
-
-pub(super) fn touch(app: &Controller, index: i32) {
-    let meant = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
-        let Some(board) = &room.board else { return };
-        let Some(at) = Layout::of(&inner, room, board).point(index) else { return };
-        meaning(board, picked(&inner, room, board), at)
-    };
-    match meant {
-        Touch::Act(kind) => act(app, Action { kind: Some(kind) }),
-        Touch::Pick(at) => app.change(|inner| {
-            let Some(room) = &inner.room else { return };
-            let ply = room.board.as_ref().map_or(0, |board| board.ply);
-            inner.picked = Some(Picked { room: room.id.clone(), ply, revision: room.revision, at });
-        }),
-        Touch::PutDown => app.change(|inner| inner.picked = None),
-        Touch::PickFirst => app.remark(Remark::PickFirst, ""),
-        Touch::Nothing => {}
-        Touch::Stuck(why) => {
-            app.board.flash.light(app, &why.points);
-            let said = new_game::said(why.words.as_ref(), app.read().chinese()).to_owned();
-            app.remark(Remark::Told, &said);
+        });
+        if self.waiting.is_none() {
+            self.touch(index, cx);
         }
-        Touch::Warn(kind, words) => {
-            app.change(|inner| {
-                let Some(room) = &inner.room else { return };
-                let ply = room.board.as_ref().map_or(0, |board| board.ply);
-                let (room, revision) = (room.id.clone(), room.revision);
-                inner.losing = Some(Losing { room, ply, revision, kind, words });
-            });
-            app.open(Dialog::Losing);
+    }
+
+    /// The player says whether the stone that waits is meant.
+    pub(super) fn confirm_move(&mut self, yes: bool, cx: &mut Cx<'_>) {
+        if let Some(waiting) = self.waiting.take().filter(|_| yes) {
+            self.act_or_warn(waiting.at, cx);
         }
+    }
+
+    /// The stone that waits to be meant, as long as the position is the one in which it was aimed.
+    pub(super) fn waiting(&self, room: &Room, board: &control::Board) -> Option<u32> {
+        let waiting = self.waiting.as_ref()?;
+        let same = (&waiting.room, waiting.ply, waiting.revision) == (&room.id, board.ply, room.revision);
+        (same && room.can_act).then_some(waiting.at)
+    }
+
+    /// A stone on this point, unless it loses at once: then it is asked first.
+    fn act_or_warn(&mut self, at: u32, cx: &mut Cx<'_>) {
+        let Some(room) = &cx.known.room else { return };
+        let Some(board) = &room.board else { return };
+        if let Some(index) = Layout::of(self, room, board).index(at) {
+            self.touch(index as i32, cx);
+        }
+    }
+
+    pub(super) fn touch(&mut self, index: i32, cx: &mut Cx<'_>) {
+        let Some(room) = &cx.known.room else { return };
+        let Some(board) = &room.board else { return };
+        let Some(at) = Layout::of(self, room, board).point(index) else { return };
+        match meaning(board, self.picked(room, board), at) {
+            Touch::Act(kind) => act(Action { kind: Some(kind) }, cx),
+            Touch::Pick(at) => {
+                self.picked =
+                    Some(Picked { room: room.id.clone(), ply: board.ply, revision: room.revision, at });
+            }
+            Touch::PutDown => self.picked = None,
+            Touch::PickFirst => cx.go.remark(Remark::PickFirst, ""),
+            Touch::Nothing => {}
+            Touch::Stuck(why) => {
+                cx.go.flash(&why.points);
+                cx.go.remark(Remark::Told, new_game::said(why.words.as_ref(), cx.known.chinese()));
+            }
+            Touch::Warn(kind, words) => {
+                let (ply, revision) = (board.ply, room.revision);
+                self.losing = Some(Losing { room: room.id.clone(), ply, revision, kind, words });
+                cx.go.dialog(Dialog::Losing);
+            }
+        }
+    }
+
+    /// The picked piece, as long as the position is the one in which it was picked.
+    pub(super) fn picked(&self, room: &Room, board: &control::Board) -> Option<u32> {
+        let picked = self.picked.as_ref()?;
+        let same = (&picked.room, picked.ply, picked.revision) == (&room.id, board.ply, room.revision);
+        (same && room.can_act).then_some(picked.at)
+    }
+
+    /// Puts a picked piece down again. False when none was picked.
+    pub(crate) fn put_down(&mut self, known: &AppState) -> bool {
+        let room = known.room.as_ref();
+        let held = room.and_then(|room| self.picked(room, room.board.as_ref()?)).is_some();
+        if held {
+            self.picked = None;
+        }
+        held
     }
 }
 
@@ -149,26 +156,6 @@ fn step(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
         }
         None => Touch::PickFirst,
     }
-}
-
-/// The picked piece, as long as the position is the one in which it was picked.
-pub(super) fn picked(inner: &AppState, room: &Room, board: &control::Board) -> Option<u32> {
-    let picked = inner.picked.as_ref()?;
-    let same = (&picked.room, picked.ply, picked.revision) == (&room.id, board.ply, room.revision);
-    (same && room.can_act).then_some(picked.at)
-}
-
-/// Puts a picked piece down again. False when none was picked.
-pub(crate) fn put_down(app: &Controller) -> bool {
-    let held = {
-        let inner = app.read();
-        let room = inner.room.as_ref();
-        room.and_then(|room| picked(&inner, room, room.board.as_ref()?)).is_some()
-    };
-    if held {
-        app.change(|inner| inner.picked = None);
-    }
-    held
 }
 
 #[cfg(test)]
