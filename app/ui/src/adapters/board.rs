@@ -1,5 +1,5 @@
-//! The match on the board page: what is asked of the host there. What a touch means is in `touch`, what is shown in `show` and
-//! `points`, and where points stand in `layout`.
+//! The match on the board page: its state, and requests to the host. `touch` has the meaning of touches, `show` and `points`
+//! update the view, `layout` maps points to the screen.
 
 mod flash;
 mod layout;
@@ -32,14 +32,14 @@ pub(super) use show::{counts_area, ending, pairs};
 use solving::Solving;
 pub(super) use touch::{Touch, meaning};
 
-/// What the board has asked.
+/// Requests of the board page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Question {
     /// An action, in this match at this ply.
     Act { room: String, ply: u32 },
     /// For this match, at this ply and revision.
     Hint { room: String, ply: u32, revision: u32 },
-    /// By which rules this is played.
+    /// The rules of this setup.
     Rules { setup: wire::Setup },
 }
 
@@ -133,7 +133,7 @@ struct View<'a> {
     page: &'a BoardPage,
 }
 
-/// Rows of the models that the page draws from. They live as long as the app: only what differs is changed.
+/// Rows of the models that the page draws from. They live as long as the app: only changed rows are set.
 #[derive(Default)]
 pub(crate) struct Rows {
     points: Rc<VecModel<PointView>>,
@@ -149,7 +149,7 @@ pub(crate) struct Rows {
     threats: Rc<VecModel<SharedString>>,
     faded: RefCell<points::Faded>,
     beside: show::Beside,
-    /// For how long the other person has been away, in milliseconds, as the host has told of which match.
+    /// The match, and how long its other player has been away, in milliseconds, as last told by the host.
     told_away: RefCell<Option<(String, u32)>>,
     pub(crate) flash: flash::Flash,
     pub(crate) moment: moment::Moments,
@@ -220,7 +220,7 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     page.on_look(when!(app, |app, columns, rows| {
         let mut moved = false;
         app.turn(|pages, cx| moved = pages.board.look(columns, rows, cx));
-        // At the board's own edge the cursor goes on to what is beside the board.
+        // At the board's edge the focus moves to the next control.
         if !moved && let Some(window) = app.window.upgrade() {
             window.global::<Navigation>().invoke_step_focus(columns + rows);
         }
@@ -286,7 +286,7 @@ fn other(side: wire::Side) -> wire::Side {
     }
 }
 
-/// A match as its page shows it: what is looked at after the end takes the place of the end.
+/// A match as its page shows it: the position under review replaces the final one.
 pub(crate) fn seen(room: &Room) -> Room {
     let mut seen = room.clone();
     if let Some(analysis) = &room.analysis {
@@ -298,7 +298,7 @@ pub(crate) fn seen(room: &Room) -> Room {
     seen
 }
 
-/// Looks at another position after the end: 0 the last one, -1 and 1 a move back and on, -2 the first, 2 the last, 3 no more.
+/// Moves the review after the end: 0 the last position, -1 and 1 a move back and on, -2 the first, 2 the last, 3 closes it.
 fn analyse(step: i32, cx: &mut Cx<'_>) {
     use control::analyse::Step;
     let Some(room) = &cx.known.room else { return };
@@ -338,7 +338,7 @@ fn offer(kind: WireOffer, cx: &mut Cx<'_>) {
     }
 }
 
-/// The same game against the computer's next level, which the host has named after a win.
+/// Opens the same game against the computer's next level, which the host has named after a win.
 fn next_level(cx: &mut Cx<'_>) {
     let Some(room) = &cx.known.room else { return };
     let level = room.achieved.as_ref().map_or(0, |achieved| achieved.next_level);
@@ -368,10 +368,10 @@ fn next_level(cx: &mut Cx<'_>) {
     cx.ask.send(request::Body::OpenRoom(open), Asked::Room);
 }
 
-/// An unfinished game is only left for a new one after a question.
+/// Starts a new game; an unfinished one is only left after a confirmation.
 fn begin_again(cx: &mut Cx<'_>) {
     let begun = cx.known.room.as_ref().is_some_and(|room| {
-        // Between two devices the other person is asked, which is question enough.
+        // Between two devices the other player is asked, which is confirmation enough.
         room.puzzle.is_none()
             && room.result.is_none()
             && room.link.is_none()
@@ -385,7 +385,7 @@ fn begin_again(cx: &mut Cx<'_>) {
     }
 }
 
-/// Ways to go on that a hint tells: what fits a phone beside the board.
+/// Number of variations of a hint: what fits beside the board on a phone.
 const HINT_LINES: u32 = 3;
 
 fn is_lamps(room: &Room) -> bool {
@@ -394,7 +394,7 @@ fn is_lamps(room: &Room) -> bool {
 
 fn resign(cx: &mut Cx<'_>) {
     let Some(room) = &cx.known.room else { return };
-    // Where both seats are here, the one to move resigns.
+    // With both seats here, the side to move resigns.
     let side = match room.mine[..] {
         [only] => only,
         _ => room.board.as_ref().map_or(0, |board| board.turn),
@@ -403,7 +403,7 @@ fn resign(cx: &mut Cx<'_>) {
     cx.ask.tell(request::Body::Resign(resign));
 }
 
-/// The way back from a board: with somebody at the other side of it, a question first.
+/// Leaves the board; with another person present, after a confirmation.
 pub(crate) fn ask_to_leave(cx: &mut Cx<'_>) {
     let with_someone = cx.known.room.as_ref().is_some_and(|room| {
         room.result.is_none() && room.link.as_ref().is_some_and(|link| link.state() != PeerLink::Left)
@@ -425,9 +425,9 @@ impl BoardPage {
         self.look = Look::default();
     }
 
-    /// The match goes on with this state, or `follows` in the place of the one before it.
+    /// Handles a new state of the match, or the first state of its rematch (`follows`).
     pub(crate) fn on_room_changed(&mut self, room: &Room, follows: bool) {
-        // What was picked is done with, also where an undone move brings its position back.
+        // The picked piece is dropped, even if a take-back restores its position.
         for held in [&mut self.picked, &mut self.waiting] {
             if held.as_ref().is_some_and(|held| (held.ply, held.revision) != (ply(room), room.revision)) {
                 *held = None;
@@ -443,7 +443,7 @@ impl BoardPage {
         self.solve_when_there = solve;
     }
 
-    /// The board that was being opened is there.
+    /// Handles the opening of the board that was requested.
     pub(crate) fn on_there(&mut self, cx: &mut Cx<'_>) {
         if std::mem::take(&mut self.solve_when_there) {
             self.solve(cx);
@@ -471,7 +471,7 @@ impl BoardPage {
         self.said[usize::from(mine)].as_ref().filter(|said| said.room_id == room.id)
     }
 
-    /// A choice beside the points. Passing and taking a colour are asked about first: a finger slips, and a take-back needs the
+    /// A choice beside the points. Passing and choosing a colour need a confirmation: a finger slips, and a take-back needs the
     /// other player's consent.
     fn choose(&mut self, action: Action, cx: &mut Cx<'_>) {
         let Some(room) = &cx.known.room else { return };
@@ -528,13 +528,13 @@ impl BoardPage {
                 }
                 cx.go.refused(refusal, Remark::NoHint);
             }
-            // A newer host's match may be of a game that has no sheet here.
+            // A newer host's match may be of a game without a sheet.
             (Err(_), Question::Rules { .. }) | (Ok(_), _) => {}
         }
     }
 
-    /// Moves the visible part of the board: by half of it, so that what was at the edge stays in sight. False where the board
-    /// ends.
+    /// Moves the visible part of the board by half of its size, so that the former edge stays visible. False at the board's
+    /// edge.
     fn look(&mut self, columns: i32, rows: i32, cx: &Cx<'_>) -> bool {
         let Some(room) = &cx.known.room else { return false };
         let Some(board) = &room.board else { return false };
@@ -547,14 +547,14 @@ impl BoardPage {
         (self.look.left, self.look.top) != (layout.left, layout.top)
     }
 
-    /// Plays the solution of a board of lights out, press by press.
+    /// Plays the solution of a Lights Out board, press by press.
     fn solve(&mut self, cx: &mut Cx<'_>) {
         self.ask_hint(true, cx);
     }
 
     fn ask_hint(&mut self, solve: bool, cx: &mut Cx<'_>) {
         let Some(room) = &cx.known.room else { return };
-        // A board of lights has one way out, and a puzzle's hint is one move.
+        // A Lights Out board has one solution, and a puzzle's hint is one move.
         let lines = if is_lamps(room) || room.puzzle.is_some() { 0 } else { HINT_LINES };
         let (room, ply, revision) = (room.id.clone(), ply(room), room.revision);
         cx.ask.send(
@@ -564,7 +564,7 @@ impl BoardPage {
         self.hint = Some(HintState::Asked { room, ply, solve });
     }
 
-    /// The host's advice about this match at this ply and revision.
+    /// Handles the hint for this match at this ply and revision.
     fn advised(&mut self, about: (String, u32, u32), found: control::HintFound, cx: &mut Cx<'_>) {
         let (room, ply, revision) = about;
         match found.action.as_ref().and_then(|action| action.kind.as_ref()) {
@@ -607,7 +607,7 @@ impl BoardPage {
     }
 }
 
-/// The point that an action shows at, if it has one.
+/// The point where an action is displayed, if any.
 pub(super) fn point_of(action: &Action) -> Option<u32> {
     match action.kind.as_ref()? {
         action::Kind::Place(at)
@@ -619,7 +619,7 @@ pub(super) fn point_of(action: &Action) -> Option<u32> {
     }
 }
 
-/// The side that sits at this device's side of the board; the first where both do.
+/// The side at the near edge of the board; the first if both are here.
 fn near_side(room: &Room) -> wire::Side {
     match room.mine[..] {
         [only] if only == i32::from(wire::Side::Second) => wire::Side::Second,
@@ -627,7 +627,7 @@ fn near_side(room: &Room) -> wire::Side {
     }
 }
 
-/// The number that a fact of this kind tells of a side, if it is told.
+/// The number of this fact for a side, if present.
 pub(super) fn fact(board: &control::Board, kind: FactKind, of: wire::Side) -> Option<u32> {
     let mut facts = board.facts.iter();
     facts.find(|fact| fact.kind() == kind && fact.side() == of).map(|fact| fact.number)

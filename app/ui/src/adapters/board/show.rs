@@ -1,4 +1,4 @@
-//! What the host has said of the match, as its page shows it beside the points.
+//! Updates the board page beside the points: seats, clocks, facts, choices, offers, links.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,15 +21,15 @@ use crate::screens::{
     Thought,
 };
 
-/// What stands beside the points follows a move by this time: a frame. What changes in one frame is painted as three rectangles at
-/// most, which the renderer widens to hold all of it; so a stone and the seats above and below it would be painted with all that is
-/// between them.
+/// What is beside the points is updated this long after a move: a frame later. A frame's changes are painted as at most three
+/// rectangles, which the renderer widens to contain all of them; a stone and the seats above and below it in one frame would repaint
+/// everything between them.
 const BESIDE_AFTER: Duration = Duration::from_millis(16);
 
-/// Puts off what stands beside the points when a move has been made.
+/// Delays the update beside the points after a move.
 #[derive(Default)]
 pub(super) struct Beside {
-    /// Whose match, and after how many actions, is shown there.
+    /// The match shown there, and its number of actions.
     shown: RefCell<(String, u32)>,
     later: Timer,
 }
@@ -47,7 +47,7 @@ impl Beside {
         self.later.stop();
     }
 
-    /// Whether it is to follow later, and will.
+    /// Whether the update is delayed; starts the delay.
     fn follows(&self, room: &Room) -> bool {
         let ply = room.board.as_ref().map_or(0, |board| board.ply);
         let (shown, before) = &*self.shown.borrow();
@@ -82,17 +82,17 @@ impl BoardPage {
     }
 }
 
-/// Go of which area counts, not territory alone.
+/// Whether the setup is Go with area scoring.
 pub(crate) fn counts_area(setup: Option<&wire::Setup>) -> bool {
     matches!(setup.and_then(|setup| setup.game.as_ref()), Some(wire::setup::Game::Go(go)) if !go.territory)
 }
 
-/// The position on the board, for a picture: of a large board of lamps as much as a picture shows.
+/// The position on the board, for a picture: of a large Lights Out board as much as fits in a picture.
 pub(super) fn subject(room: &Room, page: &BoardPage) -> Option<picture::Subject> {
     let board = room.board.clone()?;
     Some(picture::Subject {
         summary: replay::summary_of(room),
-        // Of moves that are tried the host tells no count.
+        // The host sends no move number for tried moves.
         moves: if room.analysis.is_some() { 0 } else { room.moves },
         over: room.result.is_some() && room.analysis.is_none(),
         turned: Layout::of(page, room, &board).turned,
@@ -100,7 +100,7 @@ pub(super) fn subject(room: &Room, page: &BoardPage) -> Option<picture::Subject>
     })
 }
 
-/// Everything but the points.
+/// Updates everything except the points.
 fn show_beside(window: &MainWindow, app: &Controller, view: View<'_>) {
     let Some(room) = &view.known.room else { return };
     app.board.beside.is_shown(room);
@@ -170,7 +170,7 @@ fn show_beside(window: &MainWindow, app: &Controller, view: View<'_>) {
     update(&app.board.record, &pairs(&room.record, &room.spoken, view.known.chinese()));
 }
 
-/// What the end was to the person here.
+/// The achievements of this end for the local player.
 fn achieved(room: &Room) -> Achieved {
     let Some(told) = &room.achieved else { return Achieved::default() };
     let (columns, rows) = room.board.as_ref().map_or((0, 0), |board| (board.columns, board.rows));
@@ -189,7 +189,7 @@ fn achieved(room: &Room) -> Achieved {
     }
 }
 
-/// What is looked at after the end, and how far.
+/// The review after the end, and its position.
 fn show_analysis(page: &BoardAdapter<'_>, room: &Room) {
     let analysis = room.analysis.as_ref();
     page.set_can_analyse(room.can_analyse);
@@ -200,7 +200,7 @@ fn show_analysis(page: &BoardAdapter<'_>, room: &Room) {
     page.set_total(room.record.len() as i32);
 }
 
-/// How the race stands.
+/// The state of the race.
 fn show_race(page: &BoardAdapter<'_>, room: &Room) {
     page.set_race(room.race.is_some());
     let Some(race) = &room.race else { return };
@@ -224,13 +224,13 @@ fn show_race(page: &BoardAdapter<'_>, room: &Room) {
     });
 }
 
-/// Numbered pairs of moves, as players write them where that is known.
+/// Numbered pairs of moves, in players' notation if known.
 pub(crate) fn pairs(record: &[String], spoken: &[control::Words], chinese: bool) -> Vec<SharedString> {
     let numbered = |(index, pair): (usize, &[String])| format!("{}. {}", index + 1, pair.join(" ")).into();
     moves(record, spoken, chinese).chunks(2).enumerate().map(numbered).collect()
 }
 
-/// Moves as players write them where that is known, else with their points as at the board's edge.
+/// Moves in players' notation if known, otherwise with their points as at the board's edge.
 pub(super) fn moves(notation: &[String], spoken: &[control::Words], chinese: bool) -> Vec<String> {
     if !spoken.is_empty() && spoken.len() == notation.len() {
         spoken.iter().map(|words| new_game::said(Some(words), chinese).to_owned()).collect()
@@ -239,7 +239,7 @@ pub(super) fn moves(notation: &[String], spoken: &[control::Words], chinese: boo
     }
 }
 
-/// What is said of the position beside its points.
+/// Updates the facts about the position.
 fn show_facts(
     page: &BoardAdapter<'_>,
     app: &Controller,
@@ -258,7 +258,7 @@ fn show_facts(
     page.set_told(if check.is_empty() { said(FactKind::FactTold) } else { check }.into());
     let opening = said(FactKind::FactOpening);
     page.set_fact(if opening.is_empty() { said(FactKind::FactPhase) } else { opening }.into());
-    // What a side has taken is what the other has lost.
+    // The pieces that a side has captured are those that the other has lost.
     let taken = |by: wire::Side| -> Vec<i32> {
         board.taken.iter().filter(|piece| piece.side() == other(by)).map(|piece| piece.kind).collect()
     };
@@ -281,7 +281,7 @@ fn show_facts(
     page.set_losing_words(new_game::said(losing, chinese).into());
 }
 
-/// What is to be done now, and what can be done beside the points.
+/// Updates the present task, and the choices beside the points.
 fn show_choices(
     page: &BoardAdapter<'_>,
     app: &Controller,
@@ -332,7 +332,7 @@ fn choice_kind(choice: &wire::Action) -> ChoiceKind {
     }
 }
 
-/// Gomoku: the players have exchanged colours, so that the second has the black stones.
+/// Gomoku: whether the players have swapped colours, so that the second has the black stones.
 fn is_swapped(board: &control::Board) -> bool {
     board.facts.iter().any(|fact| fact.kind() == FactKind::FactSwapped)
 }
@@ -362,7 +362,7 @@ fn seat_of(view: View<'_>, room: &Room, board: &control::Board, of: wire::Side) 
         agreed: fact(board, FactKind::FactAgreed, of).is_some(),
         said: said.map(|said| said.text.as_str()).unwrap_or_default().into(),
         phrase: said.map_or(0, |said| said.phrase),
-        // A second that has begun counts whole, so that 0:00 is the end.
+        // A started second counts as whole, so that 0:00 is the end.
         clock: clock.map_or(-1, |clock| clock.left_ms.div_ceil(1_000) as i32),
         clock_runs: clock.is_some_and(|clock| clock.running),
         periods: clock.filter(|clock| clock.byo_yomi).map_or(0, |clock| clock.periods as i32),
@@ -406,7 +406,7 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room, told_away: &RefCell<Option<(S
         Some(PeerLink::Left) => Link::Left,
     });
     page.set_carrier(carrier(link.map(control::LinkState::carrier).unwrap_or_default()));
-    // Between what the host tells, the page counts on by itself.
+    // Between the host's messages the page counts by itself.
     let away = link.map(|link| (room.id.clone(), link.away_ms));
     if *told_away.borrow() != away {
         page.set_away_seconds(link.map_or(0, |link| (link.away_ms / 1_000) as i32));
@@ -414,7 +414,7 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room, told_away: &RefCell<Option<(S
     }
 }
 
-/// What the device thinks of this position, or thought when it played the last move; nothing of any other.
+/// The bot's analysis of this position, or of the one before if the bot has just moved; none of other positions.
 pub(super) fn thinking_of<'a>(view: View<'a>, room: &Room, board: &control::Board) -> Option<&'a Thinking> {
     let thinking = view.known.state.thinking.get(&room.id).filter(|_| room.analysis.is_none())?;
     let played = match board.ply.checked_sub(thinking.ply) {
@@ -425,7 +425,7 @@ pub(super) fn thinking_of<'a>(view: View<'a>, room: &Room, board: &control::Boar
     (thinking.line.is_empty() || played).then_some(thinking)
 }
 
-/// From the near side, where the player sits.
+/// From the near side's point of view.
 fn thought(thinking: &Thinking, near: wire::Side, chinese: bool) -> Thought {
     let (win_in, loss_in) = match thinking.score.as_ref().and_then(|score| score.score.as_ref()) {
         Some(score::Score::WinIn(plies)) => (plies.div_ceil(2) as i32, 0),
@@ -451,7 +451,7 @@ fn thought(thinking: &Thinking, near: wire::Side, chinese: bool) -> Thought {
     }
 }
 
-/// 1234567 as 1.2M, which every language reads.
+/// 1234567 as 1.2M, readable in every language.
 fn short(number: u64) -> String {
     let tenths = |unit: u64, sign: char| format!("{}.{}{sign}", number / unit, number % unit * 10 / unit);
     match number {

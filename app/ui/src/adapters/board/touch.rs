@@ -1,5 +1,5 @@
-//! What a touch on a point comes to: the host has said which action it is in this phase (`control::Touch`), here it becomes an
-//! action, a piece that is picked or put down, or a question first. Whether the action is legal the host says.
+//! The meaning of a touch on a point: the host tells which action it is in this phase (`control::Touch`); here it becomes an
+//! action, a picked piece, or a confirmation. The host checks legality.
 
 use proto::board::{self as wire, Action, action};
 use proto::control::{self, Room, TouchKind};
@@ -11,23 +11,23 @@ use crate::app::{AppState, Cx};
 use crate::preferences::Confirm;
 use crate::screens::{Dialog, Remark};
 
-/// What a touch comes to.
+/// The effect of a touch.
 pub(crate) enum Touch {
     Act(action::Kind),
     Pick(u32),
     PutDown,
-    /// There are steps to choose from, but no piece was picked to make one with.
+    /// A step is due, but no piece was picked for it.
     PickFirst,
-    /// The piece cannot move now: why, and the points that the words speak of.
+    /// The piece cannot move: the reason, and the points it is about.
     Stuck(control::Warning),
-    /// The board takes no action now.
+    /// The board takes no action at present.
     Nothing,
-    /// An action that would lose at once, and why where that is not the repetition of a position.
+    /// An action that would lose at once, and the reason if it is not the repetition of a position.
     Warn(action::Kind, Option<control::Words>),
 }
 
 impl BoardPage {
-    /// A finger on points that may be smaller than it: a stone there may have to be confirmed first.
+    /// Handles a touch on points that may be smaller than a finger: a stone may need a confirmation.
     pub(super) fn aim(&mut self, index: i32, small: bool, cx: &mut Cx<'_>) {
         let asks = match cx.known.preferences.confirm_moves {
             Confirm::Small => small,
@@ -52,21 +52,21 @@ impl BoardPage {
         }
     }
 
-    /// The player says whether the stone that waits is meant.
+    /// Confirms or cancels the waiting stone.
     pub(super) fn confirm_move(&mut self, yes: bool, cx: &mut Cx<'_>) {
         if let Some(waiting) = self.waiting.take().filter(|_| yes) {
             self.act_or_warn(waiting.at, cx);
         }
     }
 
-    /// The stone that waits to be meant, as long as the position is the one in which it was aimed.
+    /// The point of the stone that awaits confirmation, if the position is still the same.
     pub(super) fn waiting(&self, room: &Room, board: &control::Board) -> Option<u32> {
         let waiting = self.waiting.as_ref()?;
         let same = (&waiting.room, waiting.ply, waiting.revision) == (&room.id, board.ply, room.revision);
         (same && room.can_act).then_some(waiting.at)
     }
 
-    /// A stone on this point, unless it loses at once: then it is asked first.
+    /// Places a stone on this point; if it would lose at once, after a confirmation.
     fn act_or_warn(&mut self, at: u32, cx: &mut Cx<'_>) {
         let Some(room) = &cx.known.room else { return };
         let Some(board) = &room.board else { return };
@@ -100,14 +100,14 @@ impl BoardPage {
         }
     }
 
-    /// The picked piece, as long as the position is the one in which it was picked.
+    /// The picked piece, if the position is still the same.
     pub(super) fn picked(&self, room: &Room, board: &control::Board) -> Option<u32> {
         let picked = self.picked.as_ref()?;
         let same = (&picked.room, picked.ply, picked.revision) == (&room.id, board.ply, room.revision);
         (same && room.can_act).then_some(picked.at)
     }
 
-    /// Puts a picked piece down again. False when none was picked.
+    /// Drops a picked piece. False if none was picked.
     pub(crate) fn put_down(&mut self, known: &AppState) -> bool {
         let room = known.room.as_ref();
         let held = room.and_then(|room| self.picked(room, room.board.as_ref()?)).is_some();
@@ -118,13 +118,13 @@ impl BoardPage {
     }
 }
 
-/// What a touch at this point means, as the host has told it with the position. Marks say nothing of it: they are only drawn.
+/// The meaning of a touch at this point, as told by the host with the position. Marks are only drawn and do not count.
 pub(crate) fn meaning(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
     let Some(touch) = &board.touch else { return Touch::Nothing };
     let place = action::Kind::Place(at);
     match touch.kind() {
         TouchKind::TouchNothing => Touch::Nothing,
-        // The host says what is to be chosen.
+        // The host names the choices.
         TouchKind::TouchChoose => Touch::Act(place),
         TouchKind::TouchPlace => match touch.warnings.iter().find(|warning| warning.at == at) {
             Some(warning) => Touch::Warn(place, warning.words.clone()),
@@ -140,7 +140,7 @@ pub(crate) fn meaning(board: &control::Board, picked: Option<u32>, at: u32) -> T
     }
 }
 
-/// A piece is picked first, then the point where it goes.
+/// A step: first the piece, then its destination.
 fn step(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
     let own = board.pieces.iter().any(|piece| piece.at == at && piece.side == board.turn);
     match picked {
@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// The action that comes of touching what has to be touched for it, and how many touches it took.
+    /// The action that results from touching its points, and the number of touches.
     fn by_touch(board: &control::Board, action: EngineAction) -> (Option<EngineAction>, usize) {
         let points: Vec<u32> = match action {
             EngineAction::Step { from, to } => vec![codec::point(from), codec::point(to)],
@@ -190,7 +190,7 @@ mod tests {
         (done, touches)
     }
 
-    /// A legal move of the board's points that is not the one that works.
+    /// A legal move on the board's points other than the solution.
     fn wrong(game: &AnyGame, right: EngineAction) -> Option<EngineAction> {
         let beside = |action: &EngineAction| {
             !matches!(action, EngineAction::Pass | EngineAction::Agree | EngineAction::Resume)
