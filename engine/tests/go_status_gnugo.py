@@ -9,7 +9,8 @@ board.
     cargo build --release -p engine --bin qiyou-engine
     engine/tests/go_status_gnugo.py target/release/qiyou-engine --games 200 --keep /tmp/games.jsonl
 
-`--keep` stores the games and GNU Go's answers in a file, and later runs read them from there, which takes seconds. GNU Go 3.8 is the package `gnugo` of Debian. Fails if fewer chains than `--at-least` agree.
+`--keep` stores the games and GNU Go's answers in a file, and later runs read them from there, which takes
+seconds. GNU Go 3.8 is the package `gnugo` of Debian. Fails if fewer chains than `--at-least` agree.
 """
 import argparse
 import json

@@ -1,4 +1,4 @@
-//! A bot whose level follows the strength of the person here, from match to match.
+//! A bot whose level follows the local player's strength from match to match.
 
 use proto::control::{self, OfferKind, Room, Strength, reply, request, seat};
 use tests::house::{Device, House};
@@ -42,7 +42,7 @@ async fn each_rematch_is_at_the_level_that_the_results_so_far_name() {
     for matches in 1..=3 {
         let draw = control::Offer { room_id: id.clone(), kind: OfferKind::OfferDraw.into() };
         let resigned = control::Resign { room_id: id.clone(), ..control::Resign::default() };
-        // A draw with the first level says more than a defeat by it.
+        // A draw with the first level gives a higher estimate than a loss.
         let drawn = matches == 1 && anna.client.ask(request::Body::Offer(draw)).await.is_ok();
         if !drawn {
             anna.client.done(request::Body::Resign(resigned)).await;

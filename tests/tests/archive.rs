@@ -1,4 +1,4 @@
-//! Kept matches: found, looked into, played on from, judged, and exchanged with other programs.
+//! Kept matches: found, reviewed, continued, analysed, and exchanged with other programs.
 
 use proto::board::{Ending, Game, Side};
 use proto::control::{self, Outcome, RefusalCode, event, reply, request};
@@ -113,15 +113,15 @@ async fn export(client: &mut Client, id: &str, format: &str) -> String {
     }
 }
 
-/// As CGoban writes it, with comments and a variation.
+/// Written by CGoban, with comments and a variation.
 const CGOBAN: &str = "(;GM[1]FF[4]CA[UTF-8]AP[CGoban:3]ST[2]\nRU[Japanese]SZ[9]KM[6.50]TM[600]OT[5x30 byo-yomi]\n\
     PW[White Cat]PB[Ann]WR[5k]BR[6k]DT[2026-11-20]EV[Evening cup]PC[The KGS Go Server]RE[B+Resign]\n\
     ;B[ee]BL[598.1]C[Ann: in the middle\\]!](;W[gc]WL[595];B[cg])(;W[cc]C[or here]))\n";
 
-/// As Sabaki writes it: the result is won by points, which nobody counted in the file.
+/// Written by Sabaki: the result is a win by points, without a count in the file.
 const SABAKI: &str = "(;GM[1]FF[4]CA[UTF-8]AP[Sabaki:0.52.2]KM[7.5]SZ[9]DT[2026-11-21]PB[Li Lei]PW[Han Meimei]RE[W+3.5];B[ee];W[gc])";
 
-/// As xiangqi programs write it: a result without a reason.
+/// Written by xiangqi programs: a result without a reason.
 const XIANGQI: &str = "[Game \"Chinese Chess\"]\r\n[Event \"全国象棋个人赛\"]\r\n[Date \"1999.05.01\"]\r\n[Red \"许银川\"]\r\n\
     [Black \"吕钦\"]\r\n[Result \"1-0\"]\r\n\r\n1. 炮二平五 {central cannon} 马8进7 2. 马二进三 (2. 兵七进一) 车9平8\r\n1-0\r\n";
 
@@ -150,7 +150,7 @@ async fn a_file_of_another_program_keeps_who_when_and_how_is_found_by_it_and_com
         let names = [&one.first, &one.second].map(|seat| seat.as_ref().expect("a seat").name.clone());
         assert_eq!(names, [first, second]);
     }
-    // What is said of the end is told as it is said: resigned where it is, and no more than who won where it is not.
+    // The end is shown as the file states it: a resignation as such, otherwise only the winner.
     let list_of = |opponent: &str| control::ListMatches { opponent: opponent.into(), ..any() };
     let mut results = Vec::new();
     for name in ["White Cat", "Han", "吕钦", "Embryo"] {

@@ -1,4 +1,4 @@
-//! Two people do by `qiyouctl` all that two people do, and each exit code says how a command ended.
+//! Two people use `qiyouctl` for everything that two people can do; each exit code tells how the command ended.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tests::house::{Device, House, Seen};
 use tests::programs::{Hands, Said, programs};
 
-/// A device and who holds it.
+/// A device with its user.
 struct Person {
     device: Device,
     hands: Hands,
@@ -32,7 +32,7 @@ impl Person {
         self.device.client.until(what, so).await;
     }
 
-    /// The room of this id as `rooms` shows it.
+    /// The room of this id in the output of `rooms`.
     async fn room(&self, id: &str) -> Value {
         let rooms = self.does(&["rooms"]).await.lines;
         rooms.into_iter().find(|room| room["id"] == id).unwrap_or(Value::Null)
@@ -73,7 +73,7 @@ async fn befriend(anna: &mut Person, ben: &mut Person) {
     }
 }
 
-/// A match on these terms, and the room's id, which is the same on both devices.
+/// Starts a match on these terms; returns the room's id, which is the same on both devices.
 async fn begin(one: &mut Person, other: &mut Person, terms: &[&str]) -> String {
     let name = other.device.name.clone();
     let invite = [&["invite", &name][..], terms].concat();
@@ -95,7 +95,7 @@ async fn both_see(
     }
 }
 
-/// Plays these in turn, the first by `one`, each once it has been seen by the other.
+/// Plays these moves in turn, `one` first, each after the other device has received the last one.
 async fn play(one: &mut Person, other: &mut Person, id: &str, actions: &[&str]) {
     for (number, action) in actions.iter().enumerate() {
         let plies = one.device.client.seen.rooms[id].record.len() + 1;
@@ -110,7 +110,7 @@ async fn resign(one: &mut Person, other: &mut Person, id: &str) {
     both_see(one, other, id, |room| room.result.is_some()).await;
 }
 
-/// The words of an offer and of its answer.
+/// The commands for an offer and for its answer.
 async fn agree(one: &mut Person, other: &mut Person, id: &str, offer: &[&str]) {
     one.does(&[offer, &["--room", id]].concat()).await;
     other.sees("an offer", |seen| seen.rooms.get(id).is_some_and(|room| room.offer.is_some())).await;
@@ -152,7 +152,7 @@ async fn whoever_does_not_say_the_same_makes_no_friend_and_the_exit_code_says_so
     let said = anna.ctl(&["same", "--wait", "1"]).await;
     assert_eq!(said.code, 5, "{said:?}");
     assert!(said.text("error").contains("has not answered yet"), "{said:?}");
-    // Said before is said still: the other's answer is waited for.
+    // An answer already given stands; the command waits for the other's answer.
     let (here, there) = tokio::join!(anna.ctl(&["same", "--wait", "30"]), async {
         tokio::time::sleep(Duration::from_millis(300)).await;
         ben.ctl(&["different"]).await
@@ -195,7 +195,7 @@ async fn an_invitation_is_accepted_declined_countered_withdrawn_or_told_to_wait(
     assert!(asked.text("error").contains("other_game"), "{asked:?}");
     ben.sees("it is gone", |seen| seen.invitations.is_empty()).await;
 
-    // Other terms take the place of hers; she accepts them.
+    // A counter-offer replaces her terms; she accepts it.
     let (hands, client) = (&anna.hands, &mut anna.device.client);
     let (asked, countered, accepted) = tokio::join!(
         hands.ctl(&["invite", "Ben", "--colour", "first"]),
@@ -217,7 +217,7 @@ async fn an_invitation_is_accepted_declined_countered_withdrawn_or_told_to_wait(
     both_see(&mut anna, &mut ben, &id, |room| room.result.is_none()).await;
     resign(&mut anna, &mut ben, &id).await;
 
-    // One at a time; withdrawn, it is gone on both sides.
+    // One invitation at a time; a withdrawn one is removed on both sides.
     anna.does(&["invite", "Ben", "--no-wait"]).await;
     assert_eq!(anna.ctl(&["invite", "Ben", "--no-wait"]).await.refusal(), (1, "busy"));
     ben.sees("an invitation", |seen| !seen.invitations.is_empty()).await;
@@ -231,7 +231,7 @@ async fn an_invitation_is_accepted_declined_countered_withdrawn_or_told_to_wait(
 #[tokio::test]
 async fn invitations_that_cross_become_one_match() {
     let (house, mut anna, mut ben) = strangers(308).await;
-    // Longer than both need to ask.
+    // Longer than both commands take.
     house.air.set_delay(Duration::from_millis(500)..Duration::from_millis(501));
     befriend(&mut anna, &mut ben).await;
     let (here, there) = tokio::join!(anna.ctl(&["invite", "Ben"]), ben.ctl(&["invite", "Anna"]));
@@ -269,7 +269,7 @@ async fn in_a_match_all_is_asked_for_answered_and_shown_on_both_devices() {
     assert_eq!(ben.ctl(&["play", "h8"]).await.refusal(), (1, "occupied"));
     assert_eq!(ben.ctl(&["play", "z99"]).await.code, 1);
 
-    // Back to her last decision though Ben has played since; then a no.
+    // A take-back to her last decision although Ben has moved since; then a refusal.
     play(&mut ben, &mut anna, &id, &["g7"]).await;
     agree(&mut anna, &mut ben, &id, &["take-back"]).await;
     both_see(&mut anna, &mut ben, &id, |room| room.record == ["h8", "i9"]).await;
@@ -286,7 +286,7 @@ async fn in_a_match_all_is_asked_for_answered_and_shown_on_both_devices() {
     agree(&mut anna, &mut ben, &id, &["continue"]).await;
     both_see(&mut anna, &mut ben, &id, |room| !room.paused).await;
 
-    // Another day, with another match of the same two meanwhile.
+    // The next day, after another match between the same two.
     agree(&mut anna, &mut ben, &id, &["adjourn"]).await;
     for person in [&mut anna, &mut ben] {
         person.sees("the room is closed", |seen| !seen.rooms.contains_key(&id)).await;
@@ -308,7 +308,7 @@ async fn in_a_match_all_is_asked_for_answered_and_shown_on_both_devices() {
     both_see(&mut anna, &mut ben, &id, |room| room.result.is_some()).await;
     assert_eq!(ben.room(&id).await["result"]["ending"], anna.room(&id).await["result"]["ending"]);
 
-    // A new game with the colours swapped, and one with the same.
+    // A new game with colours swapped, and one with the same colours.
     let mine = anna.room(&id).await["mine"].clone();
     agree(&mut anna, &mut ben, &id, &["new-game"]).await;
     let follows = |seen: &Seen, of: &str| {
@@ -356,7 +356,7 @@ async fn dead_stones_are_agreed_on_by_both_and_play_can_be_resumed() {
     )
     .await;
     play(&mut anna, &mut ben, &id, &["C3", "A1", "pass", "pass"]).await;
-    // The lone white stone is proposed to both as dead. Ben wants to go on; then both agree to what is proposed again.
+    // The lone white stone is proposed as dead to both. Ben resumes play; then both accept the next proposal.
     both_see(&mut anna, &mut ben, &id, |room| room.record.last().is_some_and(|last| last == "dead A1")).await;
     anna.plays(&id, "agree").await;
     ben.sees("her agreement", |seen| seen.rooms[&id].record.len() == 6).await;
@@ -509,7 +509,7 @@ async fn two_is_wrong_usage() {
             anna.does(&["new", "--opponent", "here"]).await;
         }
         let output = anna.hands.begin(words).wait_with_output().await.expect("it ends");
-        // clap's own words are not JSON.
+        // clap's own messages are not JSON.
         assert_eq!(output.status.code(), Some(2), "{words:?}: {output:?}");
     }
     anna.does(&["new", "--opponent", "here"]).await;
@@ -536,7 +536,7 @@ async fn three_is_no_daemon_and_four_one_that_goes_away() {
     for words in [&["watch"][..], &["scan", "--seconds", "60"], &["accept", "--wait", "60"]] {
         waiting.push(anna.hands.begin(words));
     }
-    // All of them are attached once a client more than this test's own makes the host look around.
+    // All are attached when a further client makes the host scan.
     anna.sees("somebody looks around", |seen| seen.radio().is_some_and(|radio| radio.scanning)).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     anna.device.kill().await;

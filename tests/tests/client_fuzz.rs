@@ -1,5 +1,5 @@
-//! Whatever comes over the control socket, the host answers others. The seeds are those of the messages themselves
-//! (proto/fuzz/seeds/control). Runs for `FUZZ_SECONDS`, or a fixed number of changes.
+//! Random bytes on the control socket: the host keeps answering other clients. The seeds are those of the messages
+//! (proto/fuzz/seeds/control). Runs for `FUZZ_SECONDS`, or a fixed number of mutations.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,19 +12,19 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 use tokio_util::codec::Encoder;
 
-/// Without `FUZZ_SECONDS`: about two seconds.
+/// Number of mutations without `FUZZ_SECONDS`: about two seconds.
 const CHANGES: u32 = 300;
 
 /// Number of a request on the socket; the first byte of its seed.
 const REQUEST: u8 = 1;
 
-/// A number below `end`, which is 1 at least.
+/// A number below `end`, which is at least 1.
 fn below(random: &mut Rng, end: usize) -> usize {
     random.below(u32::try_from(end.max(1)).unwrap_or(u32::MAX)) as usize
 }
 
-/// An attach, then changed requests in frames, and now and then bytes that are changed themselves. `None`: the host would
-/// end, as it was asked to.
+/// An attach, then mutated requests in frames, and occasionally mutated bytes. `None`: the requests would make the host
+/// shut down.
 fn conversation(seeds: &[Vec<u8>], attach: &[u8], random: &mut Rng) -> Option<Vec<u8>> {
     let (mut codec, mut bytes) = (FrameCodec::new(FrameLimit::Local), bytes::BytesMut::new());
     let mut put = |payload: Vec<u8>| {
@@ -63,7 +63,7 @@ fn no_bytes_of_a_client_disturb_the_host() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/fuzz/seeds/control");
     let mut paths: Vec<_> =
         std::fs::read_dir(folder).expect("has seeds").map(|entry| entry.expect("readable").path()).collect();
-    // In an order that does not depend on the file system.
+    // In an order independent of the file system.
     paths.sort();
     let seeds: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).expect("readable")).collect();
     let requests = seeds.into_iter().filter(|seed| seed[0] == REQUEST);
@@ -84,14 +84,14 @@ fn no_bytes_of_a_client_disturb_the_host() {
         while end.map_or(done < CHANGES, |end| Instant::now() < end) {
             let Some(bytes) = conversation(&seeds, &attach, &mut random) else { continue };
             let mut stream = anna.host().client();
-            // The host may hang up in the middle of it.
+            // The host may close the connection in the middle.
             let _ = stream.write_all(&bytes).await;
             let mut answer = [0; 1024];
             let _ = timeout(Duration::from_millis(100), stream.read(&mut answer)).await;
             drop(stream);
             anna.client.scan(false).await;
             if done % 50 == 0 {
-                // What was opened here and there would be refused in the end for being too much.
+                // Closes what the mutations have opened, because the host would refuse more rooms in the end.
                 anna.kill().await;
                 std::fs::remove_dir_all(anna.directory()).expect("removed");
                 anna.start().await;

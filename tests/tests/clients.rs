@@ -1,4 +1,4 @@
-//! What clients may do to a host, and what its bots may.
+//! What clients can do to a host, and what its bots can.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -49,7 +49,7 @@ async fn whatever_a_client_sends_closes_that_client_only() {
     ];
     for (number, bytes) in hostile.into_iter().enumerate() {
         let mut stream = anna.host().client();
-        // The host may hang up before everything is written.
+        // The host may close the connection before everything is written.
         let _ = stream.write_all(&bytes).await;
         let mut answer = Vec::new();
         let read = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut answer)).await;
@@ -212,7 +212,7 @@ async fn one_directory_has_one_host() {
     anna.start().await;
 }
 
-/// What a bot of the test does instead of thinking.
+/// The behaviour of a fake bot.
 type Choice = dyn Fn(&AnyGame, &Limits<'_>) -> Option<Action> + Send + Sync;
 
 struct Trick(Arc<Choice>);
@@ -229,7 +229,7 @@ impl Bot for Trick {
     }
 }
 
-/// A host whose bots do this the first `times` they are made, and are the engine's afterwards.
+/// A host whose first `times` bots are fake bots with this behaviour, and later ones the engine's.
 fn tricky(
     config: &mut HostConfig,
     times: u32,
@@ -286,7 +286,7 @@ async fn a_bot_that_always_panics_resigns_and_the_host_lives_on() {
     anna.client.open_room(None, None).await;
 }
 
-/// Finds one move at first and another in the end.
+/// Finds one move first, and another at the end.
 struct SecondThoughts;
 
 impl Bot for SecondThoughts {
@@ -360,7 +360,7 @@ async fn the_endings_of_liuzhou_chess_are_worked_out_and_deleted_as_a_person_wan
     assert_eq!(anna.client.seen.endings.state(), State::EndingsNone);
     anna.client.done(set(true)).await;
     assert_eq!(anna.client.seen.endings.state(), State::EndingsWorking);
-    // Whoever comes later is told as well, and stopping leaves nothing behind.
+    // A later client is told too, and stopping leaves nothing behind.
     let later = Client::attach(anna.host().client()).await;
     assert_eq!(later.seen.endings.state(), State::EndingsWorking);
     anna.client.done(set(false)).await;

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use tests::programs::programs;
 
-/// A daemon in directories of its own.
+/// A daemon with its own directories.
 struct Daemon {
     child: Child,
     home: tempfile::TempDir,
@@ -20,7 +20,7 @@ impl Daemon {
         Self::start_in(tempfile::tempdir().expect("a directory"), "")
     }
 
-    /// Runs after `before` in the same shell, so that limits may be set.
+    /// Runs after `before` in the same shell, which can set limits.
     fn start_in(home: tempfile::TempDir, before: &str) -> Self {
         let line = format!(
             "{before} exec {} --no-bluetooth --no-lan --no-notifications --bot-time-ms 20 --data-dir {}",
@@ -36,7 +36,7 @@ impl Daemon {
         let mut log = BufReader::new(child.stderr.take().expect("piped")).lines();
         let ready = log.by_ref().map_while(Result::ok).any(|line| line.contains("clients are welcome"));
         assert!(ready, "the daemon did not come up");
-        // Whoever fills a pipe that nobody reads stands still.
+        // A process blocks when it fills a pipe that nobody reads.
         std::thread::spawn(move || log.for_each(drop));
         Self { child, home }
     }
@@ -49,7 +49,7 @@ impl Daemon {
         ctl_in(self.home.path(), words)
     }
 
-    /// What a command that succeeds prints, a JSON object a line.
+    /// The output of a command that must succeed, a JSON object per line.
     fn json(&self, words: &[&str]) -> Vec<Value> {
         let output = self.ctl(&[words, &["--json"]].concat());
         assert!(output.status.success(), "{words:?}: {output:?}");
@@ -71,7 +71,7 @@ impl Daemon {
         self.child.wait().expect("it ends")
     }
 
-    /// Takes the directories out, so that another daemon may live in them.
+    /// Takes the directories out, for another daemon.
     fn leave(mut self, signal: &str) -> tempfile::TempDir {
         self.signal(signal);
         std::mem::replace(&mut self.home, tempfile::tempdir().expect("a directory"))
@@ -80,7 +80,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The daemon may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -194,7 +194,7 @@ fn asked_politely_it_ends_well_and_takes_its_socket_away() {
 
 #[test]
 fn a_full_disk_stops_play_with_a_message_and_loses_nothing() {
-    // Files may not grow beyond 200 KiB, as if the disk were full then; the signal that comes with it is ignored.
+    // Files cannot grow beyond 200 KiB, as on a full disk; the signal that comes with it is ignored.
     let daemon = Daemon::start_in(tempfile::tempdir().expect("a directory"), "trap '' XFSZ; ulimit -f 200;");
     daemon.json(&["new", "--opponent", "here"]);
     let mut played = Vec::new();
@@ -231,7 +231,7 @@ fn a_socket_that_systemd_listens_on_is_taken_over_and_left_to_it() {
     let home = tempfile::tempdir().expect("a directory");
     let path = home.path().join("given.sock");
     let listener = std::os::unix::net::UnixListener::bind(&path).expect("bound");
-    // As systemd does it: the socket is file descriptor 3, and the environment says for which process.
+    // Socket activation as by systemd: the socket is file descriptor 3, and the environment names the process.
     let line = format!(
         "exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec {} --no-bluetooth --data-dir {}",
         programs().join("qiyoud").display(),
@@ -245,7 +245,7 @@ fn a_socket_that_systemd_listens_on_is_taken_over_and_left_to_it() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("bash runs");
-    // The client is there before the daemon, and waits.
+    // The client starts before the daemon, and waits.
     let output = ctl_in(home.path(), &["name", "Anna", "--json", "--socket", &path.display().to_string()]);
     assert!(output.status.success(), "{output:?}");
     let stop = ctl_in(home.path(), &["stop", "--socket", &path.display().to_string()]);

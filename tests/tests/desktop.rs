@@ -1,4 +1,4 @@
-//! A host and the desktop around it: a real message bus, with this test in the place of the desktop and of logind.
+//! A host and its desktop: a real message bus, on which the test acts as the desktop and as logind.
 #![cfg(target_os = "linux")]
 
 use std::fs::File;
@@ -22,10 +22,10 @@ use link::memory::MemoryNetwork;
 use proto::control::{self, PeerLink, request};
 use tests::house::{Device, House, Seen, begin_match, friends};
 
-/// Longest that anything may take; patience, not a bound on speed.
+/// Limit for hangs, not a bound on speed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A bus of this test's own.
+/// A private message bus.
 struct PrivateBus {
     daemon: Child,
     address: String,
@@ -60,7 +60,7 @@ impl Drop for PrivateBus {
     }
 }
 
-/// A service on the bus, in a thread of its own: answers calls until it is dropped, and says what it is told to.
+/// A service on the bus, on its own thread: answers calls until dropped, and emits signals on request.
 struct Service {
     say: Option<Tell<Message>>,
     thread: Option<JoinHandle<()>>,
@@ -117,7 +117,7 @@ impl Drop for Service {
     }
 }
 
-/// Waits for something that comes about in another thread or process, while the hosts go on.
+/// Waits for a condition that another thread or process makes true, while the hosts keep running.
 async fn until(what: &str, so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !so() {
@@ -128,7 +128,7 @@ async fn until(what: &str, so: impl Fn() -> bool) {
 
 // Notifications.
 
-/// What stands on the desktop: number, summary, body. Closed ones are gone.
+/// Notifications on the desktop: id, summary, body. Closed ones are removed.
 type Wall = Arc<Mutex<Vec<(u32, String, String)>>>;
 
 fn desktop(bus: &PrivateBus) -> (Service, Wall) {
@@ -175,7 +175,7 @@ fn stands(wall: &Wall, summary: &str, body: &str) -> bool {
     texts(wall).iter().any(|(a, b)| a.contains(summary) && b.contains(body))
 }
 
-/// As a desktop says that the person has chosen a notification.
+/// Emits the signal of a notification being clicked.
 fn chosen(number: u32, action: &str) -> Message {
     let (path, interface) = ("/org/freedesktop/Notifications", "org.freedesktop.Notifications");
     Message::new_signal(path, interface, "ActionInvoked").expect("a signal").append2(number, action)
@@ -200,7 +200,7 @@ async fn a_notification_that_is_chosen_brings_what_it_is_about_to_the_front_or_s
     invite(&mut ben).await;
     until("the invitation is announced", || stands(&wall, "Ben invites you", "Gomoku")).await;
     let number = wall.lock().expect("no panic")[0].0;
-    // Another program's, and another button of ours.
+    // Another program's notification, and another action of ours.
     desktop.say(chosen(number + 1, "default"));
     desktop.say(chosen(number, "other"));
     desktop.say(chosen(number, "default"));
@@ -208,7 +208,7 @@ async fn a_notification_that_is_chosen_brings_what_it_is_about_to_the_front_or_s
     let invite_id = anna.client.seen.invitations.first().expect("one").invite_id.clone();
     let about = control::Activated { invite_id, ..control::Activated::default() };
     assert_eq!(anna.client.seen.activated, std::slice::from_ref(&about));
-    // This client has never said that it has a window.
+    // This client has never reported a window.
     let times = || std::fs::read_to_string(&mark).unwrap_or_default().lines().count();
     until("the app is started", || times() == 1).await;
     look(&mut anna, false).await;
@@ -237,7 +237,7 @@ async fn what_happens_while_nobody_looks_is_shown_by_the_desktop_and_taken_away_
     let mut anna = house.device_with("Anna", |config| config.notifications = Some(bus.bus())).await;
     let mut ben = house.device("Ben").await;
     look(&mut anna, false).await;
-    // A stranger asks.
+    // A stranger's request.
     let id = ben.client.find("Anna").await;
     ben.client.done(request::Body::Meet(control::Meet { peer: id })).await;
     until("Ben is announced", || stands(&wall, "Ben wants to add you as a friend", "pictures")).await;
@@ -251,7 +251,7 @@ async fn what_happens_while_nobody_looks_is_shown_by_the_desktop_and_taken_away_
         device.client.until("a friend", |seen| seen.friends.values().any(|one| one.connected)).await;
     }
 
-    // While somebody looks, the screen says it.
+    // While somebody looks at a client, no notification is shown.
     look(&mut anna, true).await;
     invite(&mut ben).await;
     anna.client.until("an invitation", |seen| !seen.invitations.is_empty()).await;
@@ -290,7 +290,7 @@ async fn what_happens_while_nobody_looks_is_shown_by_the_desktop_and_taken_away_
     anna.client.play("i9").await.expect("played");
     until("it is not Anna's turn any more", || texts(&wall).is_empty()).await;
 
-    // Ben's words are shown as they are, not as the desktop's markup.
+    // Ben's text is shown literally, not as markup of the desktop.
     let room_id = ben.client.seen.room().expect("one room").id.clone();
     let say = control::Say { room_id, text: "<b>mine</b> & yours".into(), ..control::Say::default() };
     ben.client.done(request::Body::Say(say)).await;
@@ -317,7 +317,7 @@ async fn a_desktop_that_comes_later_is_used_and_one_that_never_comes_hurts_nobod
 
 // Sleep.
 
-/// logind, with the ends of the inhibitors that it has lent: each reads its end when the other side has let go.
+/// logind, with its ends of the inhibitors' pipes: an end reads EOF when the host has released the inhibitor.
 fn logind(bus: &PrivateBus) -> (Service, Arc<Mutex<Vec<UnixStream>>>) {
     let lent = Arc::new(Mutex::new(Vec::new()));
     let kept = lent.clone();
@@ -367,7 +367,7 @@ async fn before_sleep_the_peer_is_told_and_after_it_the_match_goes_on() {
         ben.client.until("Anna has left", |seen| shown_link(seen) == Some(PeerLink::Left)).await;
         until("the system may sleep", || is_let_go(&lent, round)).await;
         assert!(!is_found(&house.air, "Anna"), "a sleeping device is silent");
-        // Kept, and not looked for: a sleeping device would not hear it.
+        // The goal is kept, but not dialed: a sleeping device would not answer.
         for device in [&mut anna, &mut ben] {
             device.client.scan(false).await;
             assert!(device.client.seen.radio().is_some_and(|radio| !radio.scanning), "{}", device.name);
@@ -451,7 +451,7 @@ async fn in_quiet_hours_nothing_is_announced_and_no_client_rings() {
         };
         assert_eq!(arrived.quiet, is_quiet);
         if is_quiet {
-            // An invitation is seen and can be answered, but is announced by nothing: what comes later is.
+            // During quiet hours an invitation is shown and can be answered, without a notification; a later event is notified.
             assert!(texts(&wall).is_empty(), "{:?}", texts(&wall));
             let invite_id = anna.client.seen.invitations.first().expect("one").invite_id.clone();
             let no = control::AnswerInvite { invite_id, ..control::AnswerInvite::default() };

@@ -1,5 +1,5 @@
-//! What a friend's device may do to a host once its program keeps to no rule: it speaks valid Noise with a known key, and
-//! anything within. The honest match beside it goes on, each offence ends with the right word, and memory stays bounded.
+//! What a malicious friend can do to a host: a device that completes the Noise handshake with a known key, and then sends
+//! anything. A concurrent honest match goes on, each offence closes the link with the right reason, and memory stays bounded.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -19,7 +19,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::timeout;
 use tokio_util::codec::Encoder;
 
-/// Bytes that this thread holds now, and the most since it was set back. A test's hosts all run on its own thread.
+/// Bytes allocated on this thread, and the peak since the last reset. A test's hosts all run on its thread.
 struct Counting;
 
 thread_local! {
@@ -33,23 +33,23 @@ fn count(more: usize, fewer: usize) {
     MOST.set(MOST.get().max(held));
 }
 
-// SAFETY: every call is passed on to the system's allocator unchanged.
+// SAFETY: every call is forwarded unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), 0);
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller keeps the contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(0, layout.size());
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller keeps the contract.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size, layout.size());
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller keeps the contract.
         unsafe { System.realloc(at, layout, size) }
     }
 }
@@ -57,11 +57,11 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What hostile peers may make a host hold beside what it held before, the test's own share and the network in memory
-/// included (64 KiB a link and direction). 1.6 MiB were measured; a queue without an end passes it within a second.
+/// Memory that hostile peers may make a host allocate, the test's own share and the in-memory network included
+/// (64 KiB per link and direction). Measured: 1.6 MiB; an unbounded queue exceeds it within a second.
 const MOST_BYTES: usize = 4 << 20;
 
-/// Anna, in one match with an honest friend and in another with one whose key somebody bad has got hold of.
+/// Anna, in one match with an honest friend and in another one with a friend whose key was stolen.
 struct Scene {
     house: House,
     anna: Device,
@@ -89,7 +89,7 @@ impl Scene {
         Self { house, anna, carl, honest, attacked, stolen }
     }
 
-    /// A carrier to Anna, from where Ben's device stands.
+    /// A carrier to Anna, from Ben's device.
     async fn carrier(&self) -> Box<dyn Duplex> {
         let address = self.house.air.transport("Anna").address();
         self.house.air.transport("Ben").connect(&address).await.expect("in reach")
@@ -105,7 +105,7 @@ impl Scene {
         self.anna.client.seen.rooms[&self.attacked].digest
     }
 
-    /// As a friend in the middle of the match says it.
+    /// Sends this as a friend in the middle of the match.
     fn hello(&self) -> Hello {
         let point = peer::ResumePoint {
             match_id: id(&self.attacked),
@@ -129,7 +129,7 @@ impl Scene {
         Play { match_id: id(&self.attacked), ply, action, ..Play::default() }
     }
 
-    /// Says all this after a hello; what was heard until Anna hung up, or for a while if she did not.
+    /// Sends all these after a hello; returns what arrived until Anna closed the link, or for a while if she did not.
     async fn say(&mut self, envelopes: Vec<Envelope>) -> Heard {
         let hello = self.hello();
         self.say_from_the_start(std::iter::once(hello.into()).chain(envelopes).collect()).await
@@ -148,10 +148,10 @@ impl Scene {
                 }
             }
         };
-        // Shorter than the 9 s after which silence ends a link.
+        // Shorter than the 9 s after which silence closes a link.
         heard.hung_up = timeout(Duration::from_secs(4), listen).await.is_ok();
         drop(writer);
-        // What was told about it is read too.
+        // Reads the notices about it too.
         self.anna.client.scan(false).await;
         self.anna.client.until("the link is over", |seen| !is_connected(seen, "Ben")).await;
         heard
@@ -204,7 +204,7 @@ async fn act(device: &mut Device, room: &str, notation: &str) {
     device.client.ask(request::Body::Act(act)).await.expect("played");
 }
 
-/// A match between two friends, `one` first. Gives its room.
+/// A match between two friends, `one` first. Returns its room.
 async fn begin(one: &mut Device, other: &mut Device) -> String {
     let peer = one.client.seen.friends.values().find(|friend| friend.name == other.name);
     let peer = peer.expect("a friend").id.clone();
@@ -260,7 +260,7 @@ async fn what_cannot_be_played_ends_the_link_and_is_told_by_name() {
     for (number, (what, envelope)) in cases.into_iter().enumerate() {
         let heard = scene.say(vec![envelope]).await;
         assert!(heard.hung_up, "{what}: Anna listens on");
-        // What no codec passes ends with the frames; what the match refuses ends with a word.
+        // Bytes that no codec accepts end the frames; what the match rejects ends with a reason.
         assert!(matches!(heard.bye, None | Some(ByeReason::ByeViolation)), "{what}: {:?}", heard.bye);
         assert_eq!(scene.misbehaved(), number + 1, "{what}: Anna is not told");
     }
@@ -319,7 +319,7 @@ async fn ten_invitations_a_second_ring_once() {
     scene.check_undisturbed().await;
 }
 
-/// An invitation that is taken back at once, so often.
+/// An invitation that is withdrawn at once, repeatedly.
 fn rings(first: u8, count: u8) -> Vec<Envelope> {
     let ring = |number| {
         let withdraw = peer::Withdraw { invite_id: Bytes::from(vec![number; 16]) };
@@ -368,13 +368,13 @@ async fn a_message_without_end_is_cut_off() {
     link.write_all(&whole[..cut]).await.expect("written");
     link.flush().await.expect("written");
     let mut heard = Vec::new();
-    // The last byte never comes; what follows a hello here would end by silence after 9 s, a frame after 5.
+    // The last byte never arrives; without a timeout for frames (5 s), silence would close the link after 9 s.
     assert!(timeout(Duration::from_secs(8), link.read_to_end(&mut heard)).await.is_ok(), "Anna waits on");
     scene.anna.client.until("Ben is away", |seen| !is_connected(seen, "Ben")).await;
     scene.check_undisturbed().await;
 }
 
-/// A carrier that sends the last piece twice when it is told to.
+/// A carrier that sends the last bytes twice on request.
 async fn relay(mut near: DuplexStream, mut far: Box<dyn Duplex>, again: std::sync::Arc<tokio::sync::Notify>) {
     let (mut last, mut up, mut down) = (Vec::new(), [0; 4096], [0; 4096]);
     loop {
@@ -417,7 +417,7 @@ async fn a_record_that_was_heard_before_ends_the_link() {
     scene.check_undisturbed().await;
 }
 
-/// Matches in a device's file, and the file's size in bytes, its log included.
+/// Number of matches in a device's database, and its size in bytes, with the write-ahead log.
 fn saved(device: &Device) -> (u32, u64) {
     let path = device.directory().join(host::DATABASE);
     let database = rusqlite::Connection::open(&path).expect("the saves open");
@@ -426,7 +426,7 @@ fn saved(device: &Device) -> (u32, u64) {
     (count, std::fs::metadata(path).expect("the file is there").len())
 }
 
-/// A match of the attacked pair's, under a made-up id, that the false friend has given up at once.
+/// A match of the attacked pair with a made-up id, which the false friend has resigned at once.
 fn given_up(number: u32) -> Envelope {
     let gomoku = board::GomokuSetup { size: 15, edge_five_wins: true, ..board::GomokuSetup::default() };
     let mut match_id = vec![0xAB; 16];
@@ -444,7 +444,7 @@ fn given_up(number: u32) -> Envelope {
     .into()
 }
 
-/// As long as a match of gomoku gets on its largest board, and given up at its end.
+/// A gomoku match of maximum length on the largest board, resigned at its end.
 fn long_record() -> peer::Record {
     let Envelope::Record(record) = given_up(0) else { panic!("a record") };
     let setup = engine::Setup::Gomoku(engine::GomokuSetup { size: 20, ..engine::GomokuSetup::default() });
@@ -452,7 +452,7 @@ fn long_record() -> peer::Record {
     let mut actions = Vec::new();
     for action in game.legal_actions() {
         let mut next = game.clone();
-        // A point that would end the game is left empty.
+        // A point that would end the game stays empty.
         if next.act(action).is_ok() && next.outcome().is_none() {
             game = next;
             actions.push(action);
@@ -484,22 +484,22 @@ async fn memory_stays_bounded_whatever_a_crowd_of_them_sends() {
     let held = HELD.get();
     MOST.set(held);
     for round in 0..20_u8 {
-        // Handshakes that are never finished.
+        // Unfinished handshakes.
         let mut open = Vec::new();
         for _ in 0..8 {
             let address = scene.house.air.transport("Anna").address();
-            // Refused once too many wait.
+            // Refused once too many handshakes wait.
             open.extend(scene.house.air.transport("Mallory").connect(&address).await.ok());
         }
-        // Nobody else gets in until they are given up.
+        // Nobody else can connect until they time out.
         tokio::time::sleep(secure::HANDSHAKE_DEADLINE + Duration::from_secs(1)).await;
-        // Floods of what is well formed, from a friend and from strangers.
+        // Floods of well-formed messages, from a friend and from strangers.
         let flood = (0..2_000).map(|token| Ping { token }.into());
         let words = (0..200).map(|_| {
             let what = Some(peer::say::What::Text("棋".repeat(200)));
             peer::Say { match_id: id(&scene.attacked), what }.into()
         });
-        // Whole records, each of another match; as many as are no offence.
+        // Whole records, each of another match; as many as are allowed.
         let records = (0..40).map(|number| {
             let match_id = Bytes::from([vec![round, number], vec![0xAB; 14]].concat());
             Envelope::from(peer::Record { match_id, ..long.clone() })
@@ -514,7 +514,7 @@ async fn memory_stays_bounded_whatever_a_crowd_of_them_sends() {
         if let Ok(mut link) =
             secure::dial(scene.carrier().await, &stranger, CarrierKind::Memory, ExpectedPeer::Anybody).await
         {
-            // It may be refused in the middle of it.
+            // The host may close the link in the middle.
             let _ = link.write_all(&vec![0xFF; 64 << 10]).await;
         }
         drop(open);

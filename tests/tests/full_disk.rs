@@ -1,7 +1,7 @@
-//! A disk that is full in the middle of a match with another device: a small file system in memory, filled to its last byte.
+//! A disk that becomes full in the middle of a match with another device: a small in-memory file system, filled completely.
 //!
-//! The test runs itself again in a user and mount namespace of its own (`unshare`), so that it needs no root and leaves nothing
-//! mounted. Where the kernel allows no such namespace the test says that it is skipped, which is an error in CI.
+//! The test runs itself again in its own user and mount namespace (`unshare`), so that it needs no root and leaves no
+//! mounts. If the kernel does not allow the namespace, the test reports that it is skipped, which is an error in CI.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::process::Command;
 use proto::control::{NoticeKind, PeerLink, RefusalCode};
 use tests::house::{Device, House, Seen, begin_match, friends};
 
-/// Where the small file system is, for the test within the namespace.
+/// Mount point of the small file system, for the test within the namespace.
 const SMALL: &str = "QIYOU_TEST_SMALL_DISK";
 const NAME: &str = "play_stops_while_the_disk_is_full_and_goes_on_when_there_is_room";
 
@@ -36,7 +36,7 @@ fn play_stops_while_the_disk_is_full_and_goes_on_when_there_is_room() {
     assert!(again.arg(exe).status().expect("it runs").success(), "see above");
 }
 
-/// Everything that is left of a file system, taken up.
+/// Fills the free space of a file system.
 struct Filler(PathBuf);
 
 impl Filler {
@@ -84,7 +84,7 @@ async fn on_a_small_disk(disk: &Path) {
     anna.client.play("h8").await.expect("played");
     both_hold(&mut anna, &mut ben, &["h8"]).await;
 
-    // The peer's action cannot be kept: nobody holds it for acknowledged, and a person is told.
+    // The peer's action cannot be written: it is not acknowledged, and the user is told.
     let filler = Filler::fill(disk);
     ben.client.play("i9").await.expect("his disk has room");
     let told = |seen: &Seen| seen.notices.iter().any(|one| one.kind() == NoticeKind::NoticeDiskFull);
@@ -96,7 +96,7 @@ async fn on_a_small_disk(disk: &Path) {
     filler.make_room();
     both_hold(&mut anna, &mut ben, &["h8", "i9"]).await;
 
-    // Nor one's own.
+    // A local action is refused too.
     connected(&mut anna, &mut ben).await;
     let filler = Filler::fill(disk);
     let refused = anna.client.play("j8").await.expect_err("not saved, so not played");
@@ -107,7 +107,7 @@ async fn on_a_small_disk(disk: &Path) {
     anna.client.play("j8").await.expect("played");
     both_hold(&mut anna, &mut ben, &["h8", "i9", "j8"]).await;
 
-    // Killed while it is full, and started when there is room.
+    // Killed while the disk is full, and restarted when there is space.
     let filler = Filler::fill(disk);
     ben.client.play("g7").await.expect("his disk has room");
     anna.client.until("a person is told", told).await;

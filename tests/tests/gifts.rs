@@ -1,4 +1,4 @@
-//! Kept matches that friends show each other, and everything of a device in a file.
+//! Kept matches that friends show each other, and backups of a device.
 
 use proto::control::{self, RefusalCode, reply, request};
 use tests::house::{Client, Device, House, friends};
@@ -49,7 +49,7 @@ async fn a_kept_match_is_shown_to_a_friend_who_keeps_it_or_not() {
     assert!(shown.board.is_some() && shown.result.is_some());
     assert!(kept(&mut bert.client).await.is_empty(), "nothing is kept before he says so");
 
-    // Whoever opens the app later sees it too.
+    // A client that attaches later sees it too.
     bert.close_app();
     bert.open_app().await;
     bert.client.until("the gift again", |seen| seen.gifts.len() == 1).await;
@@ -144,9 +144,9 @@ async fn a_host_that_has_ended_leaves_its_directory_alone_even_in_the_middle_of_
         // An answer to either says that the first has begun.
         let _ = anna.client.answer().await;
         if number % 2 == 0 {
-            anna.kill().await
+            anna.kill().await;
         } else {
-            anna.stop().await
+            anna.stop().await;
         }
         assert!(paths[0].exists(), "nothing of it is still at work");
         std::fs::remove_dir_all(anna.directory()).expect("nobody writes into it");
@@ -202,7 +202,7 @@ async fn a_device_goes_on_in_another_with_its_friends_and_matches_and_nothing_is
     assert_eq!((fingerprint(&new), kept(&mut new.client).await.len()), (annas, 2));
     assert!(new.client.seen.friends.values().any(|friend| friend.name == "Bert"));
 
-    // What was there before lies beside it, whole: another folder opens it.
+    // The replaced data directory is kept beside it, whole: a host can open it.
     let aside = new.directory().join("before-import-1");
     let old = link::identity::Identity::load(&aside.join("identity")).expect("readable").expect("there");
     assert_eq!(old.fingerprint(), news);

@@ -1,4 +1,4 @@
-//! What devices that keep to no rule may do to a host: nothing that others notice.
+//! What hostile devices can do to a host: nothing that others notice.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 use tokio_util::codec::Encoder;
 
-/// A carrier's end of a link to the device of this name, without a word said.
+/// The carrier's end of a link to the device of this name, before any byte is sent.
 async fn connect(house: &House, victim: &str) -> Option<Box<dyn Duplex>> {
     let address = house.air.transport(victim).address();
     house.air.transport("Mallory").connect(&address).await.ok()
 }
 
-/// A link with a valid handshake of a key that nobody knows.
+/// A link after a valid handshake of an unknown key.
 async fn shake_hands(house: &House, victim: &str) -> SecureLink<Box<dyn Duplex>> {
     let identity = Identity::generate().expect("randomness");
     let carrier = connect(house, victim).await.expect("in reach");
@@ -43,19 +43,19 @@ fn hello() -> Envelope {
     hello.into()
 }
 
-/// Whether the host hangs up, whatever it says before.
+/// Whether the host closes the link, whatever it sends before.
 async fn is_dropped(link: &mut (impl tokio::io::AsyncRead + Unpin)) -> bool {
     let mut said = Vec::new();
     timeout(Duration::from_secs(20), link.read_to_end(&mut said)).await.is_ok()
 }
 
-/// The same for what was said, and not for the silence after it, which ends a link after 9 s.
+/// The same because of what was sent, not because of the silence after it, which closes a link after 9 s.
 async fn is_dropped_for_it(link: &mut (impl tokio::io::AsyncRead + Unpin)) -> bool {
     let mut said = Vec::new();
     timeout(Duration::from_secs(8), link.read_to_end(&mut said)).await.is_ok()
 }
 
-/// Two friends in a match that nobody may disturb.
+/// Two friends in a match that must not be disturbed.
 async fn in_a_match(house: &mut House) -> (Device, Device) {
     let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
     friends(&mut anna, &mut ben).await;
@@ -79,7 +79,7 @@ async fn whatever_comes_instead_of_a_handshake_is_dropped() {
     let (anna, ben) = in_a_match(&mut house).await;
     for bytes in [b"GET / HTTP/1.1\r\n\r\n".to_vec(), vec![0; 3], vec![0xFF; 70_000], vec![0, 32, 1]] {
         let mut link = connect(&house, "Anna").await.expect("in reach");
-        // The host may hang up in the middle of it.
+        // The host may close the link in the middle.
         let _ = link.write_all(&bytes).await;
         assert!(is_dropped(&mut link).await, "{} bytes", bytes.len());
     }
@@ -112,11 +112,11 @@ async fn who_connects_and_says_nothing_keeps_nobody_out() {
     for _ in 0..4 {
         silent.push(connect(&house, "Anna").await.expect("in reach"));
     }
-    // Longer than an honest handshake takes, and well before a silent one is over by itself.
+    // Longer than an honest handshake takes, and well before a silent one times out.
     tokio::time::sleep(Duration::from_secs(4)).await;
     let mut newcomer = timeout(Duration::from_secs(2), shake_hands(&house, "Anna")).await.expect("let in");
     assert_eq!(house.air.links("Mallory", "Anna"), 4, "the oldest of the silent ones has made room");
-    // Nor does a handshake alone hold a link.
+    // A handshake alone does not keep a link open.
     assert!(is_dropped(&mut newcomer).await);
     for link in &mut silent {
         assert!(is_dropped(link).await);
@@ -177,7 +177,7 @@ async fn a_crowd_of_strangers_rings_three_times_at_most() {
     check_undisturbed(anna, ben).await;
 }
 
-/// A stranger that greets, answers every ping, and never sends a string to compare.
+/// A stranger that sends a hello, answers every ping, and never sends a short string.
 async fn greets_and_stays(mut link: SecureLink<Box<dyn Duplex>>) {
     let mut token = 0;
     loop {
@@ -219,7 +219,7 @@ async fn strangers_who_wait_for_ever_hold_no_place_for_ever() {
     for stranger in strangers {
         timeout(Duration::from_secs(10), stranger).await.expect("let go of").expect("it ends");
     }
-    // Whoever comes then is shown.
+    // The next stranger is shown.
     tokio::time::sleep(Duration::from_mins(1)).await;
     let mut ben = house.device("Ben").await;
     friends(&mut anna, &mut ben).await;
@@ -236,7 +236,7 @@ async fn a_friend_finds_the_only_place_of_a_carrier_that_a_stranger_holds() {
     let id = carl.client.find("Anna").await;
     carl.client.done(request::Body::Meet(control::Meet { peer: id })).await;
     anna.client.until("Carl's string", |seen| !seen.comparisons.is_empty()).await;
-    // Nobody looks at the strings. Ben's device looks for Anna after its start, because a match goes on.
+    // Nobody compares the strings. Ben's device dials Anna after its start, because a match is unfinished.
     let asked = tokio::time::Instant::now();
     ben.start().await;
     ben.client.until("Anna", |seen| seen.friends.values().any(|one| one.connected)).await;
@@ -273,14 +273,14 @@ async fn a_person_sees_which_strangers_wait_and_sends_them_away() {
     for stranger in silent {
         timeout(Duration::from_secs(3), stranger).await.expect("let go of").expect("it ends");
     }
-    // He reads what he would of a no to the strings.
+    // He receives what he would after a rejected comparison.
     ben.client.until("refused", |seen| !seen.notices.is_empty()).await;
     assert_eq!(ben.client.seen.notices[0].kind(), NoticeKind::NoticeStringsDiffer);
     ben.client.done(request::Body::Meet(control::Meet { peer: id })).await;
     tokio::time::sleep(Duration::from_mins(1)).await;
     anna.client.done(request::Body::Scan(control::Scan { on: true })).await;
     assert!(anna.client.seen.strangers.is_empty() && anna.client.seen.comparisons.is_empty());
-    // When she asks for him herself, he is welcome.
+    // If she dials him herself, he is accepted.
     friends(&mut anna, &mut ben).await;
     let friend = anna.client.seen.friends.keys().next().expect("a friend").clone();
     let refused = anna.client.ask(request::Body::SendAway(control::SendAway { peer: friend })).await;
@@ -293,7 +293,7 @@ async fn a_stranger_in_what_looks_like_a_friends_name_is_pointed_out() {
     let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
     friends(&mut anna, &mut ben).await;
     ben.stop().await;
-    // The same name, a Cyrillic letter, a space of no width, another case; and one that is nobody else's.
+    // The same name with a Cyrillic letter, with a zero-width space, in another case; and an unrelated name.
     let names = ["Ben", "B\u{435}n", "B\u{200B}en", "BEN", "Carl"];
     for (number, name) in names.into_iter().enumerate() {
         let other = format!("Other {number}");
@@ -303,7 +303,7 @@ async fn a_stranger_in_what_looks_like_a_friends_name_is_pointed_out() {
         anna.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
         let shown = anna.client.seen.comparisons.first().expect("one").clone();
         assert_eq!(shown.known_name_new_key, name != "Carl", "{name:?}");
-        // With the beginning of the key, so that the two are told apart; and so is the friend from now on.
+        // Shown with the beginning of the key, to distinguish the two; the friend is, too, from then on.
         assert_eq!(
             shown.name.ends_with(&format!("({})", &shown.peer[..5])),
             name != "Carl",

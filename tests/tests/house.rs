@@ -12,7 +12,7 @@ use tests::house::{Device, House, begin_match, begin_match_of, friends};
 
 const FAST: u32 = 1;
 
-/// The seeds of random runs, from where this test begins: `QIYOU_SEEDS` of them, or as many as a quick test may take.
+/// The seeds of random runs, starting with this test's first seed: `QIYOU_SEEDS` of them, or few enough for a quick test.
 fn seeds(test: &str, usual: u64, quick: u64) -> Range<u64> {
     let count = std::env::var("QIYOU_SEEDS").map_or(quick, |text| text.parse().expect("a number"));
     let first = tests::seed::begin(test, usual);
@@ -36,7 +36,7 @@ async fn play_to_the_end(anna: &mut Device, ben: &mut Device) {
     ben.client.hand_over(FAST).await;
     anna.client.until_over().await;
     ben.client.until_over().await;
-    // The last acknowledgement may still be on its way.
+    // The last acknowledgement may still be in flight.
     let all = |room: &control::Room| room.seen_ply as usize == room.record.len();
     anna.client.until("everything is acknowledged", |seen| seen.room().is_some_and(all)).await;
     ben.client.until("everything is acknowledged", |seen| seen.room().is_some_and(all)).await;
@@ -48,7 +48,7 @@ async fn two_who_meet_compare_one_string_and_find_each_other_again() {
     let (mut anna, mut ben) = pair(&mut house).await;
     assert!(anna.client.seen.notices.iter().any(|notice| notice.kind() == NoticeKind::NoticeNewFriend));
     assert_eq!(anna.client.seen.compared, [control::ComparisonEnd::ComparisonFriends]);
-    // Known from now on: no string, after a restart too.
+    // From here on the two are friends: no short string, after a restart too.
     anna.stop().await;
     ben.client.until("Anna is away", |seen| seen.friends.values().all(|friend| !friend.connected)).await;
     anna.start().await;
@@ -88,7 +88,7 @@ async fn no_hint_is_given_in_a_match_with_another_person() {
 
 #[tokio::test(start_paused = true)]
 async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() {
-    // Plies that are seen: in Liuzhou chess and Go enough for the first captures.
+    // Number of plies to compare: in Liuzhou chess and Go enough for the first captures.
     const PLIES: usize = 24;
     let chosen =
         |option: &str, value: &str| control::ChosenOption { option: option.into(), value: value.into() };
@@ -111,7 +111,7 @@ async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() 
             seen.room().is_some_and(|room| room.record.len() >= PLIES || room.result.is_some())
         };
         anna.client.until("some plies", some).await;
-        // Refused when the game has come to its own end by now.
+        // Refused if the game has ended by itself.
         let room_id = ben.client.seen.room().expect("one room").id.clone();
         let _ = ben.client.ask(request::Body::Resign(control::Resign { room_id, side: 0 })).await;
         let over = |seen: &tests::house::Seen| {
@@ -168,7 +168,7 @@ async fn a_race_is_pressed_on_ones_own_board_and_kept_as_won_and_lost() {
     assert_eq!(lights(&ben.client.seen), before, "his own board is as it was");
     assert_ne!(lights(&anna.client.seen), before);
     assert!(ben.client.seen.room().is_some_and(|room| room.can_act && room.record.is_empty()));
-    // Killed and back, what was pressed is there.
+    // After a kill and restart the presses are still there.
     let pressed = lights(&anna.client.seen);
     anna.kill().await;
     anna.start().await;
@@ -198,7 +198,7 @@ async fn a_race_is_pressed_on_ones_own_board_and_kept_as_won_and_lost() {
         };
         assert_eq!(found.matches.len(), 1);
     }
-    // Another one, with another board.
+    // Another race, on another board.
     let offer = control::Offer { room_id, kind: control::OfferKind::OfferNewGame.into() };
     assert!(anna.client.ask(request::Body::Offer(offer)).await.is_ok());
     ben.client.until("an offer", |seen| seen.room().is_some_and(|room| room.offer.is_some())).await;
@@ -285,7 +285,7 @@ async fn a_move_made_while_the_peer_is_away_arrives_when_it_is_back() {
     check_equal(&anna, &ben, 1);
 }
 
-/// A device that has the house's air and another carrier.
+/// A device with the house's radio and another carrier.
 async fn with_second_carrier(house: &mut House, second: &MemoryNetwork, name: &str) -> Device {
     let transport = Arc::new(second.transport(name));
     house.device_with(name, |config| config.transports.push(transport)).await
@@ -319,7 +319,7 @@ async fn who_is_in_reach_by_two_carriers_is_shown_once() {
         .await;
     let friend = anna.client.seen.friends.values().next().expect("a friend");
     assert_eq!(friend.carrier(), control::Carrier::Memory, "connected by the better one");
-    // One of them falls silent: still near, by the other.
+    // One carrier falls silent: the device is still near, by the other one.
     house.air.set_reach("Ben", false);
     anna.client
         .until("Ben on the second carrier only", |seen| {
@@ -356,7 +356,7 @@ async fn a_match_moves_to_the_other_carrier_when_one_drops() {
     }
 }
 
-/// What the device's own friend code says.
+/// The contents of the device's own friend code.
 async fn code_of(device: &mut Device) -> String {
     match device.client.ask(request::Body::ShowFriendCode(control::ShowFriendCode {})).await {
         Ok(reply::Body::FriendCode(code)) => code.text,
@@ -424,7 +424,7 @@ async fn a_code_is_refused_when_it_is_ones_own_or_none() {
 async fn who_answers_in_a_friends_place_with_another_key_is_not_let_in() {
     let mut house = House::new(10);
     let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
-    // Anna's key, but the tag of Ben, as somebody would tell who repeats it.
+    // Anna's key with Ben's tag, as an attacker would replay it.
     let (annas, bens) = (code_of(&mut anna).await, code_of(&mut ben).await);
     let tag = bens.split_once("t=").expect("a tag").1;
     let forged = format!("{}t={tag}", annas.split_once("t=").expect("a tag").0);
@@ -465,7 +465,7 @@ async fn both_dialing_at_once_leaves_one_link() {
         anna.client.done(request::Body::Meet(control::Meet { peer: to_ben })).await;
         ben.client.done(request::Body::Meet(control::Meet { peer: to_anna })).await;
         let there = |seen: &tests::house::Seen| seen.friends.values().any(|friend| friend.connected);
-        // Which of the two links stays is decided within a few of their delays.
+        // The surviving link of the two is decided within a few delays.
         tokio::time::sleep(Duration::from_secs(20)).await;
         anna.client.until("Ben", there).await;
         ben.client.until("Anna", there).await;
@@ -517,7 +517,7 @@ async fn take_back_draw_and_new_game_need_the_others_consent() {
     check_equal(&anna, &ben, 2);
 }
 
-/// What a device that only listens hears of another within three seconds, the latest last.
+/// What a listening device receives about another one within three seconds, the latest last.
 async fn overheard(house: &House, name: &str) -> Vec<link::Sighting> {
     use futures::StreamExt;
     let mut watch = house.air.transport("Spy").watch(true);
@@ -531,7 +531,7 @@ async fn overheard(house: &House, name: &str) -> Vec<link::Sighting> {
             }
         }
     };
-    // The watch has no end of its own.
+    // The watch stream has no end of its own.
     let _ = tokio::time::timeout(Duration::from_secs(3), listen).await;
     heard
 }
@@ -579,7 +579,7 @@ async fn the_radio_scans_only_while_somebody_wants_it() {
     anna.client.until("a person looks around", scans).await;
     anna.client.scan(false).await;
     anna.client.until("nobody does", |seen| !scans(seen)).await;
-    // A move kept for Ben is a reason to look for him again.
+    // A pending move for Ben is a new reason to dial him.
     anna.client.play("h8").await.expect("kept");
     anna.client.until("it looks for Ben", scans).await;
     house.air.set_reach("Ben", true);
@@ -660,7 +660,7 @@ async fn what_friends_say_is_heard_unless_they_are_muted() {
     let mute = |muted| request::Body::SetMuted(control::SetMuted { peer: friend.clone(), muted });
     ben.client.done(mute(true)).await;
     ben.client.until("muted", |seen| seen.friends.values().any(|friend| friend.muted)).await;
-    // It stays so over a restart.
+    // It stays so after a restart.
     ben.kill().await;
     ben.start().await;
     ben.client.until("still muted", |seen| seen.friends.values().any(|friend| friend.muted)).await;

@@ -1,5 +1,5 @@
-//! Two journals that do not hold the same: an older one put back, one that is gone, a device that began anew, a disk that
-//! cannot be written. Each ends in a consistent match, or in a choice that people are shown.
+//! Two journals that differ: a restored older one, a deleted one, a device that started anew, a disk that
+//! cannot be written. Each case ends in a consistent match, or in a choice that the users are shown.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A copy of everything that a device keeps, made while it is off.
+/// A copy of a device's data, made while it is off.
 struct Backup(tempfile::TempDir);
 
 impl Backup {
@@ -54,7 +54,7 @@ async fn connected(anna: &mut Device, ben: &mut Device) {
     }
 }
 
-/// Plays these in turn, the first by `one`.
+/// Plays these moves in turn, `one` first.
 async fn play(one: &mut Device, other: &mut Device, actions: &[&str]) {
     for (number, action) in actions.iter().enumerate() {
         let (mover, waiter) =
@@ -62,7 +62,7 @@ async fn play(one: &mut Device, other: &mut Device, actions: &[&str]) {
         mover.client.play(action).await.expect("played");
         waiter.client.until(action, |seen| record(seen).last().is_some_and(|last| last == action)).await;
     }
-    // Acknowledged, so that nothing is on its way.
+    // Wait for acknowledgements, so that nothing is in flight.
     let all = |seen: &Seen| seen.room().is_some_and(|room| room.seen_ply as usize == room.record.len());
     one.client.until("acknowledged", all).await;
     other.client.until("acknowledged", all).await;
@@ -155,7 +155,7 @@ async fn a_friend_with_a_new_key_is_compared_again_and_the_match_goes_on_if_its_
     begin_match(&mut anna, &mut ben).await;
     play(&mut anna, &mut ben, &["h8", "i9", "j8"]).await;
     let old = anna.client.seen.friends.keys().next().expect("Ben").clone();
-    // Everything is gone with the old installation, the key too.
+    // Everything of the old installation is gone, the key too.
     ben.kill().await;
     std::fs::remove_dir_all(ben.directory()).expect("removed");
     ben.start().await;
@@ -173,7 +173,7 @@ async fn a_friend_with_a_new_key_is_compared_again_and_the_match_goes_on_if_its_
         device.client.done(request::Body::Compare(control::Compare { peer, same: true })).await;
     }
     anna.client.until("two friends of one name", |seen| seen.friends.len() == 2).await;
-    // It is Anna who knows that it is the same person.
+    // Anna confirms that it is the same person.
     let same = control::SamePerson { old: old.clone(), new: shown.peer.clone() };
     anna.client.done(request::Body::SamePerson(same)).await;
     anna.client.until("one Ben", |seen| seen.friends.keys().eq([&shown.peer])).await;
@@ -182,7 +182,7 @@ async fn a_friend_with_a_new_key_is_compared_again_and_the_match_goes_on_if_its_
     connected(&mut anna, &mut ben).await;
     play(&mut ben, &mut anna, &["g7", "k8"]).await;
     assert_eq!(anna.record(), ben.record());
-    // A restart finds all of it again.
+    // A restart loads all of it again.
     anna.kill().await;
     anna.start().await;
     connected(&mut anna, &mut ben).await;
@@ -225,7 +225,7 @@ async fn a_journal_that_cannot_be_written_stops_play_with_a_word_and_loses_nothi
     let (mut anna, mut ben) = pair(&mut house).await;
     begin_match(&mut anna, &mut ben).await;
     play(&mut anna, &mut ben, &["h8", "i9"]).await;
-    // Somebody else holds the file: nothing can be written, as on a full disk.
+    // Another process locks the database: nothing can be written, as on a full disk.
     let other = rusqlite::Connection::open(anna.directory().join(host::DATABASE)).expect("opens");
     other.execute_batch("BEGIN IMMEDIATE").expect("held");
     let refused = anna.client.play("j8").await.expect_err("not saved, so not played");
@@ -255,7 +255,7 @@ async fn a_damaged_journal_is_set_aside_and_the_match_comes_back_from_the_peer()
     let told = |seen: &Seen| seen.notices.iter().any(|one| one.kind() == NoticeKind::NoticeSavesSetAside);
     anna.client.until("a person is told", told).await;
     assert!(anna.client.seen.friends.is_empty(), "nothing could be read");
-    // The key lies in a file of its own: Ben knows Anna still, and she compares again.
+    // The key is in a separate file: Ben still knows Anna, and she compares strings again.
     let id = anna.client.find("Ben").await;
     anna.client.done(request::Body::Meet(control::Meet { peer: id })).await;
     for device in [&mut anna, &mut ben] {

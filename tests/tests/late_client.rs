@@ -1,4 +1,4 @@
-//! Whoever attaches late sees what whoever was there from the beginning has come to.
+//! A client that attaches late ends with the same state as one that was attached from the beginning.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use proto::board::{Pace, PaceKind};
 use proto::control::{self, Event, OfferKind, event, reply, request};
 use tests::house::{Client, Device, House, friends};
 
-/// What a client has been told, but for what is progress rather than state, and for what was measured at the moment of
-/// telling. What stands in order of arrival is in the order of its ids.
+/// A client's state without progress reports, and without values measured when they were sent. Lists in order of arrival
+/// are sorted by id.
 fn present(state: &HostState) -> Vec<event::Body> {
     use event::Body;
     let mut state = state.clone();
@@ -39,23 +39,23 @@ fn present(state: &HostState) -> Vec<event::Body> {
     told
 }
 
-/// Reads what the host has told this client until now.
+/// Reads all events that the host has sent this client so far.
 async fn catch_up(client: &mut Client) {
-    // The answer to the second comes after all that was told before the first was handled.
+    // The reply to the second request follows all events sent before the first was handled.
     for _ in 0..2 {
         let list = control::ListMatches { limit: 1, ..control::ListMatches::default() };
         client.ask(request::Body::ListMatches(list)).await.expect("a list");
     }
 }
 
-/// The kinds of what stood in a state that a client came to late.
+/// The kinds of events in the state that a late client has received.
 #[derive(Default)]
 struct Compared(BTreeSet<String>);
 
 impl Compared {
-    /// The device's own client was there from the beginning.
+    /// The device's own client is attached from the beginning.
     async fn same(&mut self, when: &str, device: &mut Device) {
-        // Between two devices something may be on its way: it comes to rest.
+        // Something may be in flight between two devices: wait until it has arrived.
         tokio::time::sleep(Duration::from_millis(300)).await;
         catch_up(&mut device.client).await;
         let late = Client::attach(device.host().client()).await;
@@ -87,7 +87,7 @@ async fn who_attaches_late_sees_what_an_early_client_has_come_to() {
     let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
     compared.same("at the start", &mut anna).await;
 
-    // People: near, compared with, friends, blocked.
+    // People: nearby, compared, friends, blocked.
     let mut carl = house.device("Carl").await;
     let annas = carl.client.find("Anna").await;
     anna.client.scan(true).await;
@@ -104,7 +104,7 @@ async fn who_attaches_late_sees_what_an_early_client_has_come_to() {
         compared.same("two are friends", device).await;
     }
 
-    // An invitation with a clock, its match, a request and what follows from it.
+    // An invitation with a time control, its match, an offer and its result.
     let bens = anna.client.seen.friends.keys().next().expect("a friend").clone();
     let pace = Pace { kind: PaceKind::PaceFischer.into(), main_s: 300, step_s: 5, periods: 0 };
     let first = proto::board::Side::First.into();

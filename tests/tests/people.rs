@@ -1,4 +1,4 @@
-//! Who may find this device, and what a person decides about others.
+//! Who can discover this device, and what a user decides about others.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn only_friend(device: &Device) -> control::Friend {
     device.client.seen.friends.values().next().expect("a friend").clone()
 }
 
-/// Looks around for a while, and tells the names that were seen.
+/// Scans for a while; returns the names that were seen.
 async fn seen_around(device: &mut Device) -> Vec<String> {
     device.client.scan(true).await;
     tokio::time::sleep(Duration::from_secs(5)).await;
@@ -52,7 +52,7 @@ async fn who_is_blocked_is_refused_without_a_word_and_not_listed_over_restarts()
         }
         assert!(anna.client.seen.blocked.contains_key(&ben_id));
         assert!(seen_around(&mut anna).await.is_empty(), "Ben is not listed");
-        // Ben sees somebody called Anna, whom he does not recognise, and comes to nothing with her.
+        // Ben sees an Anna whom he does not recognise, and cannot connect to her.
         let id = ben.client.find("Anna").await;
         assert!(PlayerId::parse(&id).is_none(), "her tag is another now");
         ben.client.done(meet(&id)).await;
@@ -69,7 +69,7 @@ async fn who_is_blocked_is_refused_without_a_word_and_not_listed_over_restarts()
     }
 }
 
-/// What may have been told before somebody was blocked.
+/// Requests that could have been sent before the block.
 fn is_old(notice: &control::Notice) -> bool {
     notice.kind() == control::NoticeKind::NoticeNewFriend
 }
@@ -80,7 +80,7 @@ async fn who_is_unblocked_may_ask_again_and_compares_again() {
     let (mut anna, mut ben) = pair(&mut house).await;
     let peer = only_friend(&anna).id;
     anna.client.done(block(&peer)).await;
-    // Ben has to notice first: he forgets nothing by himself.
+    // Ben's device must notice first: it forgets nothing by itself.
     let forget = control::Forget { peer: only_friend(&ben).id };
     ben.client.done(request::Body::Forget(forget)).await;
     anna.client.done(request::Body::Unblock(control::Unblock { peer: peer.clone() })).await;
@@ -116,7 +116,7 @@ async fn a_stranger_who_was_met_and_blocked_is_not_listed_any_more() {
     let mut house = House::new(63);
     let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
     let id = anna.client.find("Ben").await;
-    // Somebody who was never connected to has no key that could be known again.
+    // Without an earlier connection no key is known to recognise the device by.
     let refused = anna.client.ask(block(&id)).await.expect_err("only an address");
     assert_eq!(refused.code(), RefusalCode::RefusalNoSuchPeer);
     anna.client.done(meet(&id)).await;
@@ -240,7 +240,7 @@ async fn a_friend_who_takes_another_friends_name_is_told_and_both_are_shown_with
     let mut ben = house.device("Ben").await;
     friends(&mut ben, &mut anna).await;
     carl.client.done(request::Body::SetName(control::SetName { name: "Ben ".into() })).await;
-    // A name is said with the next hello, and the match goes on.
+    // A new name is sent with the next hello, and the match goes on.
     house.air.cut("Anna", "Carl");
     let renamed = |seen: &tests::house::Seen| {
         seen.notices.iter().any(|notice| notice.kind() == control::NoticeKind::NoticeRenamed)
@@ -290,7 +290,7 @@ async fn who_was_a_friend_cannot_tell_the_device_by_dialing_it() {
         answers.push(matches!(result, Err(SecureError::Truncated)));
     }
     assert_eq!(answers, [true; 5], "each is hung up on, and told nothing");
-    // A friend is met as before.
+    // A friend connects as before.
     carl.kill().await;
     let is_here = |id: &str, seen: &tests::house::Seen| seen.friends.get(id).is_some_and(|one| one.connected);
     anna.client.until("Carl is away", |seen| !is_here(&carl_id, seen)).await;
@@ -310,12 +310,12 @@ async fn a_device_that_cannot_be_found_links_to_its_friends_itself_while_its_per
     tokio::time::sleep(Duration::from_mins(2)).await;
     anna.client.done(request::Body::SetWish(control::SetWish::default())).await;
     assert!(!is_linked(&anna), "nobody here wants anything of anybody");
-    // Her person looks around: she links, and so he can invite her.
+    // Her user scans: her device dials, and so he can invite her.
     anna.client.scan(true).await;
     anna.client.until("a link", |seen| seen.friends.values().all(|one| one.connected)).await;
     begin_match(&mut ben, &mut anna).await;
     anna.client.scan(false).await;
-    // The match goes on after longer than a lost link is looked for, since she looks at it.
+    // The match goes on after the time limit for lost links, because she is looking at it.
     house.air.set_reach("Ben", false);
     anna.client.until("the link is gone", |seen| seen.friends.values().all(|one| !one.connected)).await;
     tokio::time::sleep(Duration::from_mins(20)).await;

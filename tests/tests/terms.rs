@@ -1,4 +1,4 @@
-//! Clocks, colours, other terms, pauses and analysis between whole hosts, and on one device.
+//! Time controls, colours, counter-offers, pauses and analysis between whole hosts, and on one device.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ async fn pair(house: &mut House) -> (Device, Device) {
     (anna, ben)
 }
 
-/// Anna asks Ben, and gets the id of her invitation.
+/// Anna invites Ben; returns the id of her invitation.
 async fn invite(from: &mut Device, colours: ColourChoice, pace: Option<Pace>) -> String {
     let peer = from.client.seen.friends.values().next().expect("a friend").id.clone();
     let invite = control::Invite { peer, colours: colours.into(), pace, ..control::Invite::default() };
@@ -121,7 +121,7 @@ async fn a_match_on_one_device_has_clocks_that_rest_while_it_is_paused_or_closed
     tokio::time::sleep(Duration::from_hours(1)).await;
     offer(&mut anna, OfferKind::OfferContinue, &id).await;
     tokio::time::sleep(Duration::from_secs(5)).await;
-    // Adjourned, the host stopped and started again: the clock stands where it stood.
+    // After adjourning, stopping and restarting the host, the clock shows the same time.
     offer(&mut anna, OfferKind::OfferAdjourn, &id).await;
     anna.stop().await;
     tokio::time::sleep(Duration::from_hours(1)).await;
@@ -136,8 +136,8 @@ async fn a_match_on_one_device_has_clocks_that_rest_while_it_is_paused_or_closed
     assert_eq!(clocks(&anna, &id), [50_000, 0]);
 }
 
-/// In real time: a bot thinks on a thread of its own, beside which a clock that is turned on would not stand. Level 10 takes three seconds
-/// for a decision where it has them, and here it has two.
+/// In real time, because a bot searches on its own thread while a paused clock would advance. Level 10 takes three seconds
+/// per decision if it has them, and here it has two.
 #[tokio::test]
 async fn a_bot_keeps_within_its_clock() {
     let mut house = House::new(23);

@@ -1,4 +1,4 @@
-//! The bytes of docs/vectors.json, which a program in Python computes from docs/protocol.md alone, are those of our crates.
+//! The bytes of docs/vectors.json, which a Python program computes from docs/protocol.md alone, equal those of these crates.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -34,7 +34,7 @@ fn vectors() -> Value {
     serde_json::from_str(text).expect("docs/vectors.json is JSON")
 }
 
-/// The members of a list, which is not empty.
+/// The elements of a list, which must not be empty.
 fn list(value: &Value) -> &[Value] {
     let list = value.as_array().expect("a list");
     assert!(!list.is_empty());
@@ -81,7 +81,7 @@ fn frames_are_these_bytes() {
         let arrival = decoder.decode(&mut BytesMut::from(&wire[..])).expect("a frame").expect("it is whole");
         let due = Arrival::Gap { due: 1, frame: frame.clone() };
         assert_eq!(arrival, if seqnum == 1 { Arrival::Next(frame) } else { due });
-        // The encoder numbers for itself: a far number is only read.
+        // The encoder counts by itself: a large number can only be decoded.
         if seqnum < 100 {
             let (mut encoder, mut written) = (FrameCodec::new(FrameLimit::Peer), BytesMut::new());
             for _ in 1..seqnum {
@@ -172,7 +172,7 @@ fn segments_with_and_without_sack_are_these_bytes() {
 
 // Noise.
 
-/// The identity with this static key, by the file that holds it.
+/// The identity with this static key, read from its file.
 fn identity(secret: &[u8]) -> Identity {
     let digit = |nibble: u8| char::from_digit(nibble.into(), 16).expect("four bits");
     let hex =
@@ -199,10 +199,10 @@ struct Transcript {
     challenge: Vec<u8>,
     choice: Vec<u8>,
     prologue: Vec<u8>,
-    /// Whether each is the dialer's, and its bytes with their length.
+    /// For each message: whether it is the dialer's, and its bytes with their length.
     messages: Vec<(bool, Vec<u8>)>,
     handshake_hash: [u8; 32],
-    /// Whether each is the dialer's, its plaintext, and its bytes with their length.
+    /// For each record: whether it is the dialer's, its plaintext, and its bytes with their length.
     records: Vec<(bool, Vec<u8>, Vec<u8>)>,
 }
 
@@ -258,7 +258,7 @@ impl Transcript {
         if self.is_of_friends() { friends } else { AcceptedPeers::all() }
     }
 
-    /// An end that is none of ours, with the vectors' static keys; with the ephemeral ones too, if its bytes are to be theirs.
+    /// A side that is not ours, with the vectors' static keys; also with the ephemeral keys, to reproduce the vectors' bytes.
     fn noise(&self, dials: bool, prologue: &[u8], fixed: bool) -> HandshakeState {
         let secret = if dials { &self.dialer } else { &self.listener };
         let mut builder = Builder::new(self.name.parse().expect("a pattern"))
@@ -274,7 +274,7 @@ impl Transcript {
         if dials { builder.build_initiator() } else { builder.build_responder() }.expect("a handshake")
     }
 
-    /// The vectors' prologue with what another link has drawn.
+    /// The vectors' prologue with the nonce of another link.
     fn prologue_with(&self, challenge: &[u8], choice: &[u8]) -> Vec<u8> {
         let words = self.prologue.len() - self.challenge.len() - self.choice.len();
         [&self.prologue[..words], challenge, choice].concat()
@@ -335,7 +335,7 @@ fn handshakes_with_these_keys_and_their_records_are_these_bytes() {
     }
 }
 
-/// The dialer answers the vectors' challenge in the vectors' way: its prologue, lengths and pattern are theirs.
+/// The dialer answers the vectors' challenge as the vectors do: same prologue, lengths and pattern.
 #[tokio::test]
 async fn our_dialer_meets_a_listener_made_of_the_vectors() {
     for transcript in Transcript::both() {
@@ -449,7 +449,7 @@ fn config(known: bool, seed: [u8; 32]) -> Config {
     }
 }
 
-/// Takes in something and gives out what comes of it.
+/// Hands in an input and returns the outputs.
 fn handle(session: &mut Session, input: Input) -> Vec<Output> {
     session.handle(Instant::default(), input).expect("nothing wrong");
     let mut outputs = Vec::new();
@@ -466,7 +466,7 @@ fn receive(session: &mut Session, message: impl Into<Envelope>) -> Vec<Output> {
     handle(session, Input::Received(message.into()))
 }
 
-/// A session on a link, after both hellos.
+/// A session with a link, after both hellos.
 fn greeted(config: Config, role: session::Role, handshake_hash: [u8; 32]) -> (Session, Vec<Output>) {
     let known = config.known;
     let mut session = Session::new(config);
@@ -543,7 +543,7 @@ fn both_ends_of_a_first_meeting_show_this_short_string() {
     }
 }
 
-/// What is begun by an invitation of the vectors, as the invited device sees it.
+/// The match begun by an invitation of the vectors, as the invited device sees it.
 fn drawn(one: &Value, setup: &Setup) -> MatchRecord {
     let id = MatchId(array(&one["invite_id"]));
     let invite_id = Bytes::copy_from_slice(&id.0);

@@ -28,7 +28,7 @@ use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
 use nav_stack::NavStack;
 use page::{Questions, Sensation, Step};
 
-pub(crate) use app_state::{AppState, Choosing, HintState, Losing, Picked};
+pub(crate) use app_state::AppState;
 pub(crate) use page::{Answer, Asked, Cx, Pages};
 
 /// Time of scanning before the page says that nobody is near: three advertising rounds of a device whose carriers take
@@ -89,23 +89,11 @@ impl App {
             room: None,
             open_when_there: None,
             room_sheet: None,
-            picked: None,
-            losing: None,
-            choosing: None,
-            waiting: None,
-            turned: false,
-            said: [None, None],
-            solve_when_there: false,
-            unsolvable: None,
-            look: adapters::board::Look::default(),
-            hint: None,
-            solving: None,
             sheets: BTreeMap::new(),
             paces: Vec::new(),
             in_front: true,
             scanning: false,
             looked_long: false,
-            thought_open: false,
             own_folder: None,
         };
         let controller = Rc::new(Controller {
@@ -223,7 +211,7 @@ impl App {
 
     /// Shows the bot's thoughts, as a touch on its seat does.
     pub fn show_thought(&self) {
-        self.controller.change(|known| known.thought_open = true);
+        self.controller.turn(|pages, _cx| pages.board.show_thought());
     }
 
     /// Turns the far side's pieces around when two people play at this device.
@@ -401,9 +389,12 @@ impl Controller {
                 self.turn(|pages, cx| pages.invitation.propose(&peer, game, &invite, cx));
             }
             Step::ForgetProgress(peer) => drop(self.known_mut().state.connecting.remove(&peer)),
-            Step::BoardReply(question, answer) => adapters::board::reply(self, question, *answer),
+            Step::Flash(points) => self.board.flash.light(self, &points),
+            Step::RememberRules(rules) => self.known_mut().room_sheet = Some(*rules),
             Step::SavePicture(subject, match_file) => adapters::picture::save(self, &subject, &match_file),
-            Step::SolveWhenThere(solve) => self.known_mut().solve_when_there = solve,
+            Step::SolveWhenThere(solve) => {
+                self.state.borrow_mut().pages.board.set_solve_when_there(solve);
+            }
         }
     }
 
@@ -502,12 +493,16 @@ impl Controller {
             }
             return;
         }
-        if page == Page::Board && adapters::board::put_down(self) {
-            return;
+        if page == Page::Board {
+            let mut put_down = false;
+            self.turn(|pages, cx| put_down = pages.board.put_down(cx.known));
+            if put_down {
+                return;
+            }
         }
         match page {
             Page::Home => {}
-            Page::Board => adapters::board::ask_to_leave(self),
+            Page::Board => self.turn(|_pages, cx| adapters::board::ask_to_leave(cx)),
             _ => self.known_mut().nav.back(),
         }
         self.on_page_changed();
@@ -533,14 +528,10 @@ impl Controller {
             return;
         };
         let left = {
-            let known = &mut *self.known_mut();
+            let State { known, pages, .. } = &mut *self.state.borrow_mut();
+            pages.board.on_opened();
             known.question = Dialog::None;
             known.open_when_there = None;
-            known.hint = None;
-            known.picked = None;
-            known.waiting = None;
-            known.turned = false;
-            known.look = adapters::board::Look::default();
             known.nav.sit_down(room.puzzle.is_some());
             // A puzzle that the next one replaces need not be kept.
             let before = known.room.replace(adapters::board::seen(&room));
@@ -552,9 +543,7 @@ impl Controller {
         self.ask_rules();
         self.on_page_changed();
         self.show();
-        if std::mem::take(&mut self.known_mut().solve_when_there) {
-            adapters::board::solve(self);
-        }
+        self.turn(|pages, cx| pages.board.on_there(cx));
     }
 
     /// Requests the rules of the match on the board, unless they are known.

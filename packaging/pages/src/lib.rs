@@ -1,8 +1,8 @@
-//! Manual pages and completions of Qiyou's programs, from their own command lines.
+//! Manual pages and shell completions of Qiyou's programs, generated from their command lines.
 //!
-//! A program calls [`written`] before it does anything else. Packaging runs it once with `QIYOU_PAGES` set to a folder, and
-//! gets `NAME.1` and completions of bash, zsh and fish, which so never differ from what the program takes. Without the
-//! variable nothing happens. No page is written by hand, and none while compiling.
+//! A program calls [`written`] first. Packaging runs it once with `QIYOU_PAGES` set to a folder, which
+//! gets `NAME.1` and completions for bash, zsh and fish; they are always consistent with the program. Without the
+//! variable nothing happens.
 //!
 //! ```
 //! assert!(pages::written(|| clap::Command::new("demo").about("Shows how")).is_none());
@@ -19,10 +19,10 @@ use clap::Command;
 use clap_complete::{Shell, generate_to};
 use clap_mangen::Man;
 
-/// The folder that the pages are written to.
+/// Names the output folder.
 const VARIABLE: &str = "QIYOU_PAGES";
 
-/// Writes the pages of this command if `QIYOU_PAGES` asks for them; the program then ends with what is returned.
+/// Writes the pages of this command if `QIYOU_PAGES` is set; the program then exits with the returned code.
 pub fn written(command: impl FnOnce() -> Command) -> Option<ExitCode> {
     let folder = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty())?;
     Some(match write(command(), Path::new(&folder)) {
@@ -43,7 +43,7 @@ fn write(mut command: Command, folder: &Path) -> io::Result<()> {
     fs::write(folder.join(format!("{name}.1")), page(command)?)
 }
 
-/// One page for a program with all that it can be told to do.
+/// One page for a program with all its commands and options.
 fn page(command: Command) -> io::Result<Vec<u8>> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
@@ -62,7 +62,7 @@ fn page(command: Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Every command of this one, and theirs, each as a part of the same section.
+/// All subcommands, recursively, each as a part of the same section.
 fn deeds(command: &Command, above: &str, page: &mut Vec<u8>) -> io::Result<()> {
     for deed in command.get_subcommands().filter(|deed| !deed.is_hide_set()) {
         let name = format!("{above}{}", deed.get_name());
@@ -80,7 +80,7 @@ fn deeds(command: &Command, above: &str, page: &mut Vec<u8>) -> io::Result<()> {
         }
         for line in String::from_utf8_lossy(&part).lines() {
             match line {
-                // Sections of a page of its own are paragraphs of this one; the page has its preamble already.
+                // Sections of a separate page become paragraphs of this one, which already has a preamble.
                 heading if heading.starts_with(".SH ") => writeln!(page, ".PP")?,
                 preamble if preamble.starts_with(".ie ") || preamble.starts_with(".el ") => {}
                 text => writeln!(page, "{text}")?,
@@ -91,7 +91,7 @@ fn deeds(command: &Command, above: &str, page: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Told once, with the program.
+/// Written once, for the program.
 fn is_everywhere(argument: &clap::Arg) -> bool {
     argument.is_global_set() || matches!(argument.get_id().as_str(), "help" | "version")
 }

@@ -2,169 +2,30 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+mod journal;
+mod setups;
+
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use engine::go::GoSetup;
-use engine::lights_out::{LightsOut, LightsOutSetup, Solution, Start};
-use engine::{Action, AnyGame, Game as _, GameKind, GomokuOpening, GomokuSetup, Point, Setup, Side};
+use engine::{Action, GameKind, Setup, Side};
 use proto::peer::{ByeReason, Envelope};
 use session::{
-    Colours, Command, Config, Entry, Error, Event, Input, Instant, LinkState, MatchId, MatchRecord,
-    MatchState, OfferKind, Output, Pace, Refused, Role, Session, Settled, Terms,
+    Command, Config, Error, Event, Input, Instant, LinkState, MatchId, MatchRecord, MatchState, OfferKind,
+    Output, Refused, Role, Session, Terms,
+};
+
+use journal::{Disk, step};
+
+pub(crate) use journal::Journal;
+#[allow(unused_imports, reason = "each test file uses its own part")]
+pub(crate) use setups::{
+    any_colours, any_pace, any_small, choices, invite, place, small, small_race, solution,
 };
 
 /// Index of a device.
 pub(crate) const ANNA: usize = 0;
 pub(crate) const BERT: usize = 1;
-
-/// The contents of a device's disk after a crash.
-#[derive(Clone, Default)]
-pub(crate) struct Journal {
-    pub(crate) friend: Option<(String, [u8; 32])>,
-    pub(crate) matches: Vec<(MatchRecord, Settled)>,
-    pub(crate) promised: Vec<MatchId>,
-    /// Every truncation of a record: match, new length, new revision.
-    pub(crate) cuts: Vec<(MatchId, u32, u32)>,
-}
-
-impl Journal {
-    /// Writes an entry as a host does; panics on an entry that a host could not write.
-    pub(crate) fn write(&mut self, entry: Entry) {
-        let settles = matches!(entry, Entry::Settled(_) | Entry::Learned(_));
-        let id = entry.match_id();
-        match entry {
-            Entry::Friend { name, advert_key } => self.friend = Some((name, advert_key)),
-            Entry::Began(record) => {
-                self.matches.retain(|(other, _)| other.id != record.id);
-                self.matches.push((record, false));
-            }
-            Entry::Acted { id, ply, action, took_ms, result } => {
-                let record = self.record_mut(id);
-                assert_eq!(record.actions.len() as u32 + 1, ply, "an action follows the last one");
-                record.actions.push(action);
-                if record.pace.is_some() {
-                    record.times.push(took_ms);
-                } else {
-                    assert_eq!(took_ms, 0, "without a pace nothing is measured");
-                }
-                record.spent_ms = 0;
-                record.result = result;
-            }
-            Entry::Pressed { id, pressed, spent_ms } => {
-                let record = self.record_mut(id);
-                record.run.extend(pressed);
-                record.spent_ms = spent_ms;
-            }
-            Entry::Ran { id, ply, run, mine, result } => {
-                let record = self.record_mut(id);
-                record.actions.extend(&run);
-                assert_eq!(record.actions.len() as u32, ply, "a run follows the last one");
-                assert!(matches!(run.last(), Some(Action::Done(_))), "a run is whole");
-                if mine {
-                    assert!(run.starts_with(&record.run), "what was pressed is in it");
-                    record.run.clear();
-                    record.spent_ms = 0;
-                }
-                record.result = result;
-            }
-            Entry::TakenBack { id, ply, revision } => {
-                let record = self.record_mut(id);
-                assert!(ply < record.actions.len() as u32 && revision == record.revision + 1);
-                record.actions.truncate(ply as usize);
-                record.times.truncate(ply as usize);
-                record.spent_ms = 0;
-                record.paused = false;
-                record.revision = revision;
-                record.result = None;
-                record.offered = None;
-                self.cuts.push((id, ply, revision));
-            }
-            Entry::Ended { id, revision, result } => {
-                let record = self.record_mut(id);
-                record.result = Some(result);
-                record.revision = revision;
-                record.paused = false;
-            }
-            Entry::Paused { id, revision, paused } => {
-                let record = self.record_mut(id);
-                assert!(revision == record.revision + 1 && paused != record.paused);
-                record.revision = revision;
-                record.paused = paused;
-            }
-            Entry::Spent { id, spent_ms } => {
-                let record = self.record_mut(id);
-                let timed = record.pace.is_some() || record.setup.kind() == GameKind::LightsOut;
-                assert!(timed && record.result.is_none());
-                record.spent_ms = spent_ms;
-            }
-            Entry::Offered { id, offered } => self.record_mut(id).offered = offered,
-            Entry::Replaced(record) => {
-                self.cuts.push((record.id, record.actions.len() as u32, record.revision));
-                let id = record.id;
-                *self.record_mut(id) = record;
-            }
-            Entry::Promised(id) => self.promised.push(id),
-            Entry::Learned(record) => {
-                let promised = self.promised.iter().position(|promised| *promised == record.id);
-                self.promised.remove(promised.expect("only what was promised is learnt"));
-                if self.record(record.id).is_none() {
-                    self.matches.push((record, true));
-                }
-            }
-            Entry::Settled(id) => assert!(self.record_mut(id).result.is_some()),
-        }
-        if let Some(id) = id {
-            let settled =
-                self.matches.iter_mut().find(|(record, _)| record.id == id).map(|(_, settled)| settled);
-            *settled.expect("the match was begun") = settles;
-        }
-    }
-
-    fn record_mut(&mut self, id: MatchId) -> &mut MatchRecord {
-        &mut self.matches.iter_mut().find(|(record, _)| record.id == id).expect("the match was begun").0
-    }
-
-    pub(crate) fn record(&self, id: MatchId) -> Option<&MatchRecord> {
-        self.matches.iter().find(|(record, _)| record.id == id).map(|(record, _)| record)
-    }
-}
-
-/// The journal of a device that may be killed before a write.
-struct Disk<'a> {
-    journal: &'a mut Journal,
-    dies_at: &'a mut Option<usize>,
-    trace: bool,
-}
-
-/// The device was killed: the write did not happen.
-#[derive(Debug)]
-struct Died;
-
-/// Counts one effect, before it happens.
-fn step(dies_at: &mut Option<usize>) -> Result<(), Died> {
-    match dies_at {
-        Some(0) => Err(Died),
-        Some(left) => {
-            *left -= 1;
-            Ok(())
-        }
-        None => Ok(()),
-    }
-}
-
-impl session::Journal for Disk<'_> {
-    type Error = Died;
-
-    fn keep(&mut self, entry: &Entry) -> Result<(), Died> {
-        step(self.dies_at)?;
-        if self.trace {
-            eprintln!("  keeps {entry:?}");
-        }
-        self.journal.write(entry.clone());
-        Ok(())
-    }
-}
 
 /// A person's action: the records must contain it, unless truncated by consent.
 #[derive(Clone, Copy, Debug)]
@@ -240,87 +101,6 @@ pub(crate) const CUTS: [Cut; 4] = [Cut::All, Cut::Clean, Cut::SenderNotices, Cut
 
 /// An unfinished match is resigned after this many actions.
 const PATIENCE: usize = 30;
-
-/// Small enough for random play to end by five in a row, by a full board and by neither.
-pub(crate) fn small() -> Setup {
-    Setup::Gomoku(GomokuSetup { size: 5, ..GomokuSetup::default() })
-}
-
-/// A race in which three of four presses lead nearer to the end.
-pub(crate) fn small_race() -> Setup {
-    let start = Start::Random { columns: 2, rows: 2, seed: 0 };
-    Setup::LightsOut(LightsOutSetup { start, race: true, ..LightsOutSetup::default() })
-}
-
-/// The legal actions of this side, the best first.
-pub(crate) fn choices(state: &MatchState, now: Instant) -> Vec<Action> {
-    let Some(race) = state.race(now) else { return state.position().legal_actions() };
-    let AnyGame::LightsOut(lights) = &race.board else { panic!("a race is of lights") };
-    let best = match lights.solution() {
-        Solution::Presses { presses, .. } => presses.points().next().map(Action::Press),
-        Solution::Unsolvable => panic!("a race can be finished"),
-    };
-    best.into_iter().chain(race.board.legal_actions()).collect()
-}
-
-/// The presses that solve the starting board of a race, from the record or the own board.
-pub(crate) fn solution(race: &MatchState) -> Vec<Action> {
-    let Setup::LightsOut(setup) = &race.record().setup else { panic!("it is no race") };
-    let board = LightsOut::new(&setup.alone()).expect("it was played on");
-    match board.solution() {
-        Solution::Presses { presses, .. } => presses.points().map(Action::Press).collect(),
-        Solution::Unsolvable => panic!("a race can be finished"),
-    }
-}
-
-/// A small setup of any game; mostly gomoku, which has the most kinds of ends in random play.
-pub(crate) fn any_small(number: u8) -> Setup {
-    match number % 10 {
-        0 => GameKind::Liuzhou.default_setup(),
-        1 => Setup::Go(GoSetup { size: 3, ..GoSetup::default() }),
-        2 => GameKind::Xiangqi.default_setup(),
-        3 => small_race(),
-        4 => {
-            let opening = GomokuOpening::Swap2;
-            Setup::Gomoku(GomokuSetup { size: 5, opening, ..GomokuSetup::default() })
-        }
-        _ => small(),
-    }
-}
-
-/// Any time control, or none; short enough for flags to fall, and long enough for most not to.
-pub(crate) fn any_pace(number: u8) -> Option<Pace> {
-    let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
-    match number % 8 {
-        0 => Some(Pace::PerMove { each: minute }),
-        1 => Some(Pace::SuddenDeath { main: minute * 5 }),
-        2 => Some(Pace::Fischer { main: minute * 2, bonus: second * 20 }),
-        3 => Some(Pace::ByoYomi { main: second * 30, period: second * 20, periods: 5 }),
-        4 => Some(Pace::Fischer { main: second * 5, bonus: second }),
-        _ => None,
-    }
-}
-
-/// Any colours.
-pub(crate) fn any_colours(number: u8) -> Colours {
-    match number % 6 {
-        0 | 1 => Colours::Random,
-        2 => Colours::Alternate(Side::First),
-        3 => Colours::Alternate(Side::Second),
-        4 => Colours::Mine(Side::First),
-        _ => Colours::Mine(Side::Second),
-    }
-}
-
-/// An invitation to a match without clocks, with this side for the inviter.
-pub(crate) fn invite(id: MatchId, setup: Setup, my_side: Side) -> Command {
-    let terms = Terms { setup, pace: None, colours: Colours::Mine(my_side) };
-    Command::Invite { id, terms, counters: None }
-}
-
-pub(crate) fn place(column: u16, row: u16) -> Action {
-    Action::Place(Point::new(column, row))
-}
 
 fn config(device: usize, journal: &Journal, life: usize) -> Config {
     Config {

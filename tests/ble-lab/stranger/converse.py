@@ -1,4 +1,4 @@
-"""A peer's link on a stream: reads, writes what is to be said, keeps the link alive, ends it. And TCP as such a stream.
+"""Drives a peer's link over a stream: reads, writes queued messages, keeps the link alive, closes it. Also TCP as a stream.
 
 See docs/protocol.md, sections 5, 8 and 9.
 """
@@ -11,16 +11,16 @@ import messages as m
 from peer import OVER, UP, Link
 from talk import FRIENDS_FRAME, PATIENCE, Closed, Talk
 
-# A ping leaves when so long nothing was heard, and who was not heard for so long is gone.
+# Idle times: before a ping is sent, and before the peer counts as gone.
 PING_AFTER, PING_AFTER_OF_LISTENER, DEAD_AFTER = 5.0, 6.0, 9.0
 LAST_WORDS = 2.0
 DIALED_WITHIN = 4.0
-# For what the other side does: it may run in an emulated machine beside much else.
+# Limit for the other side, which may run in an emulated machine on a busy host.
 WAITS = 45.0
 
 
 class TcpStream:
-    """What `talk.Stream` is over GATT. Section 7 begins at once."""
+    """The TCP counterpart of `talk.Stream`. Section 7 begins at once."""
 
     @staticmethod
     async def dial(address, port):
@@ -47,20 +47,20 @@ class TcpStream:
             raise Closed("hung up") from error
 
     async def finish(self):
-        """Nothing follows."""
+        """Ends the outgoing direction."""
         self._writer.close()
 
     async def drop(self):
-        """Without a word, as when somebody walks away."""
+        """Drops the connection without a goodbye, as when a device leaves the range."""
         self._writer.transport.abort()
 
 
 class Session:
-    """A `peer.Link` on a stream; `drop` is what ends the connection below without a word."""
+    """A `peer.Link` on a stream; `drop` ends the connection below without a goodbye."""
 
     @staticmethod
     async def begin(device, stream, drop, *, friend=None, dialer=True, carrier):
-        """Shakes hands: by IK with a friend, whose public key is given, else by XX."""
+        """Runs the handshake: IK with a friend, whose public key is given, otherwise XX."""
         talk = Talk(stream, dialer, static=device.private, friend=friend, carrier=carrier)
         await talk.shake_hands()
         return Session(device, talk, drop)
@@ -73,22 +73,22 @@ class Session:
         self._listens = asyncio.Event()
         self._listens.set()
         self._changed = asyncio.Event()
-        # One message after another, in the order in which the link said them.
+        # Messages are written one at a time, in the link's order.
         self._sending = asyncio.Lock()
-        # Why it is over, once it is.
+        # The reason of the end.
         self.error = None
         self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._keep_alive())]
 
-    # What a person does, and waits for.
+    # A person's actions and waits.
 
     async def do(self, action, *arguments, **options):
-        """An action of the link's, and what it says of it on the way."""
+        """Runs an action of the link, and sends its messages."""
         result = action(*arguments, **options)
         await self._flush()
         return result
 
     async def until(self, what, so, within=WAITS):
-        """Waits until it is so, and returns what it is; `what` names it where it does not come to be."""
+        """Waits until the condition holds, and returns its value; `what` names the condition in the error."""
         try:
             async with asyncio.timeout(within):
                 while not (value := so()):
@@ -101,7 +101,7 @@ class Session:
             raise TimeoutError(f"waited in vain for {what}; lately {self.link.news[-3:]}") from None
 
     async def news(self, kind, within=WAITS):
-        """Waits for news of that kind and takes it."""
+        """Waits for an event of this kind and removes it."""
 
         def found():
             return next((one for one in self.link.news if one[0] == kind), None)
@@ -115,23 +115,23 @@ class Session:
         await self._close()
 
     async def drop(self):
-        """The link is lost without a word."""
+        """Loses the link without a goodbye."""
         self.deaf()
         await self._drop()
 
     def hold(self):
-        """What comes waits until `go_on`, as on a slow link."""
+        """Delays incoming messages until `go_on`, as on a slow link."""
         self._listens.clear()
 
     def go_on(self):
         self._listens.set()
 
     def deaf(self):
-        """Nothing that comes from now on is heard, nor is anything said."""
+        """From now on ignores incoming messages and sends none."""
         for task in self._tasks:
             task.cancel()
 
-    # Underneath.
+    # Internals.
 
     async def _read(self):
         try:
@@ -172,7 +172,7 @@ class Session:
                 self._changed.set()
                 await self.do(self.link.leave, m.SILENT)
                 return await self._drop()
-            # Pings begin with the other's hello.
+            # Pings begin after the peer's hello.
             if silent >= ping_after and self.link.hello and not self._pinged:
                 self._pinged = True
                 async with self._sending:

@@ -13,11 +13,11 @@ DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
 
 
 class Illegal(ValueError):
-    """An action that the rules do not allow."""
+    """An illegal action."""
 
 
 def is_known(setup):
-    """Whether this program plays by a setup of `board.proto`."""
+    """Whether this program supports a setup of `board.proto`."""
     gomoku = setup and setup.gomoku
     return bool(gomoku) and 5 <= gomoku.size <= 20 and gomoku.rule in RULES.values() and gomoku.opening == FREE_OPENING
 
@@ -56,7 +56,7 @@ class Position:
             raise Illegal(f"{action} is not legal")
 
     def _line(self, point, direction):
-        """All of one colour in a line through a point."""
+        """The stones of one colour in a line through a point."""
         line = [point]
         for step in (1, -1):
             column, row = point
@@ -75,7 +75,7 @@ class Position:
 
 
 def point_named(name):
-    """`h8`; columns are all the letters from `a` on, rows count from the bottom."""
+    """`h8`; columns are letters from `a` without gaps, rows count from the bottom."""
     return ["place", ord(name[0]) - ord("a"), int(name[1:]) - 1]
 
 

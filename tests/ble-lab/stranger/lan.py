@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The peer against a host of ours in the local network: no radio, no virtual machine, a minute at most.
+"""The peer against a host on the local network: no radio, no virtual machine, a minute at most.
 
-    lan.py QIYOUD QIYOUCTL    starts the host in a folder of its own, reads its friend code, and plays
+    lan.py QIYOUD QIYOUCTL    starts the host with its own data folder, reads its friend code, and plays
 
-Each claim is printed as it is found to hold; ends with 1 at the first that does not.
+Prints each check that passes; exits with 1 at the first that fails.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ READY_WITHIN = 20.0
 
 
 class Host:
-    """A `qiyoud` that only the local network reaches, and its person's hands."""
+    """A `qiyoud` with the local network as its only carrier, and its user's client."""
 
     def __init__(self, qiyoud, qiyouctl, folder):
         self._qiyoud, self._qiyouctl = qiyoud, qiyouctl
@@ -59,7 +59,7 @@ class Host:
         return said.decode()
 
     async def _comparison(self):
-        """What the host shows, which a new client is told before it is told that this was all."""
+        """The host's state, which a new client gets up to the `Ready` event."""
         process = await asyncio.create_subprocess_exec(
             self._qiyouctl, "--socket", self._socket, "watch", "--json", stdout=asyncio.subprocess.PIPE
         )
@@ -92,7 +92,7 @@ async def main():
             await host.hands("visibility", "everyone")
             code = meeting.FriendCode.read(await host.hands("code", "--plain"))
             if not list(code.lan_places()):
-                # The words of scripts/skipped, and its rule.
+                # As scripts/skipped does.
                 print("SKIPPED: the stranger over TCP: this machine is in no local network", file=sys.stderr)
                 sys.exit(1 if os.environ.get("CI") else 0)
             check("a friend code is written as it was read", meeting.FriendCode.read(code.write()) == code)

@@ -1,4 +1,4 @@
-"""How devices are told apart and people make sure of each other: fingerprints, tags, friend codes, the short string.
+"""Identification of devices and verification of people: fingerprints, tags, friend codes, short strings.
 
 See docs/protocol.md, sections 2, 10 and 19.
 """
@@ -34,12 +34,12 @@ def fingerprint(public):
 
 
 def tag(advert_key, seconds):
-    """Of the quarter of an hour that holds this second of 1970's clock."""
+    """The tag for the quarter of an hour that contains this Unix time."""
     return hmac.new(advert_key, struct.pack(">Q", seconds // EPOCH_S), "sha256").digest()[:5]
 
 
 def is_tag_of(advert_key, told, seconds):
-    """Whether a tag may be this friend's; the handshake proves it."""
+    """Whether a tag matches this friend; the handshake proves the identity."""
     return any(hmac.compare_digest(told, tag(advert_key, seconds + by * EPOCH_S)) for by in (-1, 0, 1))
 
 
@@ -58,7 +58,7 @@ def short_string_material(handshake_hash, nonce_a, nonce_b):
 
 
 def short_string(handshake_hash, nonce_a, nonce_b):
-    """What both people see; A is the dialer."""
+    """The short string that both people see; A is the dialer."""
     okm = short_string_material(handshake_hash, nonce_a, nonce_b)
     digits = int.from_bytes(okm[4:], "big") % 1_000_000
     return ShortString(tuple(byte % 64 for byte in okm[:4]), f"{digits:06}")
@@ -75,7 +75,7 @@ class FriendCode:
     key: bytes
     name: str = ""
     tag: bytes | None = None
-    # In the order of the code: ("lan", "192.168.1.7:40123") or ("xmpp", "ann@example.org").
+    # In the code's order: ("lan", "192.168.1.7:40123") or ("xmpp", "ann@example.org").
     places: list = field(default_factory=list)
 
     def write(self):
@@ -85,7 +85,7 @@ class FriendCode:
 
     @staticmethod
     def read(text):
-        """`ValueError` if it is none, or one of a later version."""
+        """`ValueError` for an invalid code, or one of a later version."""
         text = text.strip()
         whole = re.fullmatch(r"qiyou:friend/(\d+)/([^?]*)(?:\?(.*))?", text)
         if not whole or len(text) > LONGEST_CODE:

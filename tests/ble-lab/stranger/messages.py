@@ -1,8 +1,8 @@
 """The messages of proto/schema/peer.proto and board.proto as tables, with the bounds of docs/protocol.md, section 9.
 
-Each class is a message; its table says each field's number and kind, in the order of the numbers. `encode` leaves out what has its
-default, as proto3 does, so that equal messages have equal bytes; a member of a oneof is `None` when it is not set and written when it
-is, even if it is 0. `decode` refuses with `ValueError` whatever the description does not allow.
+Each class is a message; its table has each field's number and kind, sorted by number. `encode` omits default values, as proto3
+does, so that equal messages have equal bytes; a member of a oneof is `None` if unset, and written if set, even if it is 0. `decode`
+raises `ValueError` for everything that the description does not allow.
 """
 
 import struct
@@ -13,7 +13,7 @@ UINT, BOOL, FIXED64, BYTES, TEXT, UINTS = "uint", "bool", "fixed64", "bytes", "t
 WIRE_TYPES = {UINT: wire.VARINT, BOOL: wire.VARINT, FIXED64: wire.FIXED64}
 DEFAULTS = {UINT: 0, BOOL: False, FIXED64: 0, BYTES: b"", TEXT: ""}
 
-# Numbers above these make a message unreadable.
+# Larger numbers make a message invalid.
 MOST_PLIES = 1024
 MOST_REVISIONS = 1_000_000
 MOST_POINTS = 1 << 20
@@ -23,13 +23,13 @@ LARGEST_U32 = (1 << 32) - 1
 class Field:
     def __init__(self, number, kind, *, oneof=False, many=False, most=None, lengths=None):
         self.number, self.kind = number, kind
-        # A member of a oneof: absent unless it is set.
+        # A member of a oneof: absent unless set.
         self.oneof = oneof
-        # Messages one after another.
+        # A repeated message.
         self.many = many
-        # The largest number, or the greatest length of a list.
+        # Maximum value, or maximum length of a list.
         self.most = most
-        # Of bytes.
+        # Maximum length of bytes.
         self.lengths = lengths
 
     def is_message(self):
@@ -55,7 +55,7 @@ class Field:
 
     def read(self, wire_type, value, before):
         if self.kind is UINTS:
-            # One by one is allowed too.
+            # Unpacked encoding is allowed too.
             return before + ([value] if wire_type == wire.VARINT else read_varints(value))
         if wire_type != WIRE_TYPES.get(self.kind, wire.LENGTH):
             raise ValueError(f"wire type {wire_type}")
@@ -86,7 +86,7 @@ def read_varints(data):
 
 
 class Message:
-    """What all have. `NUMBER` is the frame's msgid, of those that are sent by themselves."""
+    """Base class. `NUMBER` is the frame's msgid, for messages that are sent as frames."""
 
     NUMBER = None
     FIELDS = {}
@@ -104,11 +104,11 @@ class Message:
     def decode(cls, data):
         message, names = cls(), {field.number: name for name, field in cls.FIELDS.items()}
         for number, wire_type, value in wire.typed_fields(data):
-            # Fields of a later version are passed over.
+            # Unknown fields of a later version are skipped.
             if name := names.get(number):
                 read = cls.FIELDS[name].read(wire_type, value, getattr(message, name))
                 if cls.FIELDS[name].oneof:
-                    # Of a oneof the last one counts.
+                    # The last member of a oneof counts.
                     message._clear(name)
                 setattr(message, name, read)
         for name, field in cls.FIELDS.items():
@@ -122,15 +122,15 @@ class Message:
 
     @classmethod
     def oneof(cls):
-        """The members of the only oneof that a message here has."""
+        """The members of the message's only oneof."""
         return [name for name, field in cls.FIELDS.items() if field.oneof]
 
     def which(self):
-        """The member of the oneof that is set, or nothing."""
+        """The member of the oneof that is set, or `None`."""
         return next((name for name in self.oneof() if getattr(self, name) is not None), None)
 
     def check(self):
-        """What the table cannot say."""
+        """Checks beyond the table."""
 
     def __eq__(self, other):
         return type(self) is type(other) and vars(self) == vars(other)
@@ -152,7 +152,7 @@ def revision(number):
     return Field(number, UINT, most=MOST_REVISIONS)
 
 
-# board.proto, as much as gomoku needs.
+# board.proto, as far as gomoku needs it.
 
 FIRST, SECOND = 1, 2
 GOMOKU = 1
@@ -160,7 +160,7 @@ FREESTYLE, STANDARD, RENJU = 0, 1, 2
 FREE_OPENING, SWAP2 = 0, 1
 FIVE_IN_A_ROW, BOARD_FULL = 1, 2
 RESIGNED, DRAW_AGREED, TIME = 32, 33, 34
-# Others make a record unreadable; 35, abandoned, is not taken from a peer.
+# Other values make a record invalid; 35, abandoned, is not accepted from a peer.
 ENDINGS = {*range(1, 18), RESIGNED, DRAW_AGREED, TIME}
 
 
@@ -193,7 +193,7 @@ class GomokuSetup(Message):
 
 
 class Setup(Message):
-    """The other games are not known here: a setup of theirs is one without a game."""
+    """Other games are unknown here: their setups have no game."""
 
     FIELDS = {"gomoku": Field(1, GomokuSetup, oneof=True)}
 
@@ -214,7 +214,7 @@ class Result(Message):
 
 
 def is_name(text):
-    """At most 32 characters and 128 bytes; none that controls, and none that turns the direction of text."""
+    """At most 32 characters and 128 bytes; no control characters, no bidirectional formatting characters."""
     turning = {0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)}
     controls = any(ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0 for char in text)
     return len(text) <= 32 and len(text.encode()) <= 128 and not controls and turning.isdisjoint(map(ord, text))
@@ -383,7 +383,7 @@ class Record(Message):
 
 class Ping(Message):
     NUMBER = 12
-    # A uint64, and so the only number here that may be larger than 32 bits.
+    # A uint64, the only number here that may exceed 32 bits.
     FIELDS = {"token": Field(1, UINT, most=(1 << 64) - 1)}
 
 
@@ -410,6 +410,6 @@ class Reveal(Message):
     FIELDS = {"invite_id": an_id(1), "nonce": Field(2, BYTES, lengths=(32,))}
 
 
-# What may come and need not be understood: said, flagged, analysed, raced and given.
+# Messages that are accepted and ignored: chat, flags, analysis, races and gifts.
 PASSED_OVER = {16, 17, 19, 20, 21, 22}
 BY_NUMBER = {one.NUMBER: one for one in Message.__subclasses__() if one.NUMBER}

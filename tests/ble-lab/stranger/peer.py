@@ -1,10 +1,10 @@
-"""A peer: a device that meets, plays, loses its link and goes on. Written from docs/protocol.md, and without any I/O but its file.
+"""A peer: a device that meets, plays, loses its link and resumes. Written from docs/protocol.md, without I/O except its file.
 
-A `Device` is what lasts: keys, friends and matches, in one file that is written before anything that follows from it is sent. A `Link`
-is a talk with one other device from the hellos on: `handle` takes what comes, `take` gives what is to be sent, in this order. What a
-person would be told is in `news`; what a person may do are the methods. `converse.py` puts a link on a stream.
+A `Device` is the persistent state: keys, friends and matches, in one file that is written before anything that depends on it is sent.
+A `Link` is a session with one other device from the hellos on: `handle` takes incoming messages, `take` returns outgoing ones. Events
+for the user are in `news`; the methods are the user's actions. `converse.py` runs a link over a stream.
 
-Gomoku only, without clocks. What is beyond it is answered as section 21 allows.
+Gomoku only, without clocks. Everything else is answered as section 21 allows.
 """
 
 import json
@@ -26,16 +26,16 @@ BY_PLAYERS = (m.RESIGNED, m.TIME)
 
 
 class Violation(Exception):
-    """The other side has broken a rule: the link ends with a goodbye that says so."""
+    """The peer violated the protocol: the link is closed with a goodbye that says so."""
 
 
 class NotNow(Exception):
-    """The person here wants what cannot be."""
+    """The local user requested something impossible."""
 
 
 @dataclass
 class Match:
-    """A match as it is on disk. Bytes are in hexadecimal there."""
+    """A match as stored on disk, with bytes in hexadecimal."""
 
     id: bytes
     peer: bytes
@@ -46,11 +46,11 @@ class Match:
     # Winner (0: a draw) and ending.
     result: tuple | None = None
     paused: bool = False
-    # Of an invitation of ours with drawn colours: its Reveal may have been lost.
+    # For an own invitation with random colours: its Reveal may have been lost.
     reveal: bytes = b""
-    # Our open offer: kind, ply, to_ply, revision.
+    # The own open offer: kind, ply, to_ply, revision.
     offer: dict | None = None
-    # Over, and the other is known to hold the same.
+    # Over, and the peer is known to have the same record.
     settled: bool = False
 
     def digest(self, ply=None):
@@ -63,28 +63,28 @@ class Match:
         return gomoku.Position.after(self.setup, self.actions)
 
     def mover(self, ply):
-        """Whose action has this number, counted from 1. In gomoku the sides take turns."""
+        """The side of the action with this number, from 1. In gomoku the sides alternate."""
         return m.FIRST if ply % 2 else m.SECOND
 
     def is_our_turn(self):
         return not self.result and not self.paused and self.mover(len(self.actions) + 1) == self.side
 
     def play(self, action):
-        """Takes a legal action of either side in; raises `gomoku.Illegal`."""
+        """Appends a legal action of either side; raises `gomoku.Illegal`."""
         position = self.position()
         position.play(action)
         self.actions.append(action)
-        # The rules' own end goes before giving up.
+        # A result by the rules takes precedence over a resignation.
         self.result = position.result or self.result
 
     def begins_with(self, there):
-        """Whether the other's actions, of the same revision, are a beginning of ours."""
+        """Whether the peer's actions, of the same revision, are a prefix of ours."""
         return there.ply <= len(self.actions) and self.digest(there.ply) == there.digest
 
-    # What two agree upon.
+    # Agreements.
 
     def take_back_to(self, side, length=None):
-        """How long the record is (or was, at that length) without this side's last decision and what came after it; nothing without one."""
+        """The record's length (from that length) without this side's last decision and all later actions; `None` without one."""
         length = len(self.actions) if length is None else length
         own = [ply for ply in range(1, length + 1) if self.mover(ply) == side]
         return own[-1] - 1 if own else None
@@ -102,7 +102,7 @@ class Match:
         }.get(kind, False)
 
     def agreed(self, kind, to_ply):
-        """Standing and actions after an offer is accepted; a new game leaves the match as it is."""
+        """Summary and actions after an offer is accepted; a new game leaves the match unchanged."""
         actions, result, paused, revision = self.actions, self.result, self.paused, self.revision + 1
         if kind == m.TAKE_BACK:
             actions, result = actions[:to_ply], None
@@ -182,10 +182,10 @@ class Device:
             self._read()
             return
         self.private, self.advert_key = secrets.token_bytes(32), secrets.token_bytes(32)
-        # By public key: name and advert key.
+        # Keyed by public key: name and advert key.
         self.friends = {}
         self.matches = {}
-        # Invitations with drawn colours that were accepted here, until the reveal comes: by id.
+        # Accepted invitations with random colours that await the Reveal: by id.
         self.drawings = {}
         self.save()
 
@@ -202,7 +202,7 @@ class Device:
         self.drawings = {bytes.fromhex(key): drawing for key, drawing in saved["drawings"].items()}
 
     def save(self):
-        """Whole or not at all, and on the disk when this returns."""
+        """Writes atomically; on disk when this returns."""
         saved = {
             "private": self.private.hex(),
             "advert_key": self.advert_key.hex(),
@@ -224,7 +224,7 @@ class Device:
         return [match for match in self.matches.values() if match.peer == peer and not match.settled]
 
     def play(self, match, action):
-        """The person's own action, with a link or without: written down, to be sent."""
+        """The local user's action, with or without a link: stored, to be sent."""
         if not match.is_our_turn():
             raise NotNow("it is not this side's turn")
         match.play(action)
@@ -236,17 +236,17 @@ AWAY, ASKED, LEVEL, DIFFERS = "away", "asked", "level", "differs"
 
 @dataclass
 class Reach:
-    """How a match stands on this link; forgotten with it."""
+    """The state of a match on this link; discarded with it."""
 
     state: str = AWAY
-    # The other's standing, as far as it is known.
+    # The peer's summary, as far as known.
     there: Standing | None = None
     record_sent: bool = False
     theirs: Match | None = None
-    # Ours are counted from 1; the number of the one that is open.
+    # Own offers are numbered from 1; the number of the open one.
     offers: int = 0
     open_offer: int = 0
-    # Theirs: the last number, and the one that waits for an answer.
+    # The peer's offers: the last number, and the one that awaits an answer.
     last_offer: int = 0
     their_offer: m.Offer | None = None
 
@@ -259,37 +259,37 @@ ALLOWED = {
 
 
 class Link:
-    """A talk with `peer` (its public key), from the hellos on."""
+    """A session with `peer` (its public key), from the hellos on."""
 
     def __init__(self, device, peer, handshake_hash, dialer):
         self.device, self.peer = device, peer
         self.handshake_hash, self.dialer = handshake_hash, dialer
         self.phase = GREETING
-        # Why it is over: the number of a goodbye, either side's.
+        # The reason of the end: the number of a goodbye of either side.
         self.reason = None
         self.news = []
         self.hello = None
         self.string = None
         self.reach = {}
-        # Invitations of the other side's that wait for the person here, and records of matches that are not known here.
+        # The peer's invitations that await the local user, and records of unknown matches.
         self.invitations = {}
         self.questions = {}
-        # Our own open one.
+        # The own open invitation.
         self.inviting = None
         self._answered = {}
         self._out = []
         self._unsupported = set()
-        # At the first meeting.
+        # State of the first meeting.
         self._nonce = secrets.token_bytes(32)
         self._commitment = self._their_nonce = None
         self._verdict = self._their_verdict = None
         self._told = {}
         self._send(self._own_hello())
 
-    # What goes out and comes in.
+    # Output and input.
 
     def take(self):
-        """What is to be sent, in this order. Everything that it follows from is on the disk."""
+        """The messages to be sent, in order. Everything they depend on is on disk."""
         out, self._out = self._out, []
         return out
 
@@ -306,7 +306,7 @@ class Link:
         self.phase, self.reason = OVER, reason
 
     def handle(self, msgid, payload):
-        """A message of the other side's. `ValueError` if it cannot be read: then the link is closed without a word."""
+        """Handles a message of the peer. `ValueError` for an invalid one: the link is then closed without a goodbye."""
         if self.phase == OVER:
             return
         kind = m.BY_NUMBER.get(msgid)
@@ -398,7 +398,7 @@ class Link:
         self.news.append(("string", self.string))
 
     def compare(self, same):
-        """What the person here says of the strings."""
+        """The local user's verdict about the strings."""
         if self.phase != COMPARING or self.string is None or self._verdict is not None:
             raise NotNow("there is nothing to compare")
         self._verdict = same
@@ -428,7 +428,7 @@ class Link:
         if earlier:
             return self._send(earlier)
         if self.inviting and invite.counters == self.inviting[0].invite_id:
-            # It answers ours, with other terms.
+            # A counter-offer to our invitation.
             self.inviting = None
         if not gomoku.is_known(invite.setup):
             self._decline(invite.invite_id, m.UNKNOWN_GAME)
@@ -446,7 +446,7 @@ class Link:
         return len(self.device.unsettled(self.peer)) >= MOST_UNSETTLED
 
     def _answer_of(self, invite):
-        """The answer to one that was accepted on an earlier link."""
+        """The answer to an invitation accepted on an earlier link."""
         match = self.device.matches.get(invite.invite_id)
         drawing = self.device.drawings.get(invite.invite_id)
         if drawing:
@@ -456,10 +456,10 @@ class Link:
         return None
 
     def _cross(self, invite):
-        """Of two that cross the one with the lower id stands. Whether that is ours."""
+        """Of two crossing invitations the one with the lower id wins. Whether that is ours."""
         ours = self.inviting[0]
         if ours.invite_id < invite.invite_id:
-            # Theirs is withdrawn by its sender.
+            # Its sender withdraws the other one.
             return True
         self.inviting = None
         self._send(m.Withdraw(invite_id=ours.invite_id))
@@ -482,7 +482,7 @@ class Link:
         self._decline(invite_id, reason)
 
     def accept(self, invite_id):
-        """An invitation, or to go on with a match that this device has not got."""
+        """Accepts an invitation, or the continuation of a match that this device does not have."""
         if match := self.questions.pop(invite_id, None):
             self._begin(match)
             return self._ack(match)
@@ -511,7 +511,7 @@ class Link:
         self.news.append(("match", match))
 
     def _draw(self, invite_id, reveal):
-        """The match of a drawing that its inviter has opened; `Violation` if not with what was committed to."""
+        """The match of a revealed colour drawing; `Violation` if the Reveal does not match the commitment."""
         drawing = self.device.drawings[invite_id]
         if records.commitment(reveal).hex() != drawing["commitment"]:
             raise Violation("another nonce than was committed to")
@@ -559,7 +559,7 @@ class Link:
             self._begin(Match(invite.invite_id, self.peer, invite.setup, side, reveal=nonce))
             self._send(m.Reveal(invite_id=invite.invite_id, nonce=nonce))
         elif answer.invite_id in self.device.matches:
-            # To a record that the other does not want to go on with, or to an invitation that was answered before.
+            # For a record that the peer does not continue, or an invitation already answered.
             if answer.decline is not None:
                 self.news.append(("declined", answer.decline))
         elif answer.accept:
@@ -568,7 +568,7 @@ class Link:
     # Playing.
 
     def _level(self, match_id):
-        """The match, if it may be spoken of on this link."""
+        """The match, if messages about it are allowed on this link."""
         match = self._ours(match_id)
         return match if match and self.reach[match_id].state == LEVEL else None
 
@@ -633,14 +633,14 @@ class Link:
         self._ack(match)
 
     def _gave_up(self, match, result):
-        """The other has given up. The rules' own end goes before it, and a draw; of two who gave up the first side did."""
+        """Handles the peer's resignation. A result by the rules or a draw takes precedence; of two resignations the first side's counts."""
         if match.result is None or (match.result[1] in BY_PLAYERS and match.side == m.SECOND):
             if match.result != result:
                 match.result = result
                 self.device.save()
 
     def _heard(self, match, there):
-        """The other is known to hold this."""
+        """Marks that the peer is known to have this."""
         self.reach[match.id].there = there
         if match.result and there == match.standing() and not match.settled and not match.offer:
             match.settled = True
@@ -666,7 +666,7 @@ class Link:
     # Offers.
 
     def offer(self, match, kind):
-        """The person here asks for something."""
+        """Makes an offer of the local user."""
         to_ply = match.take_back_to(match.side) if kind == m.TAKE_BACK else len(match.actions)
         if self._level(match.id) is None or match.offer or not match.may_be_offered(kind, to_ply, match.side):
             raise NotNow("it cannot be offered")
@@ -681,7 +681,7 @@ class Link:
         self._send(m.Offer(match_id=match.id, offer_id=reach.offers, **match.offer))
 
     def _offer_again(self, match):
-        """After a drop: what still means the same is asked again, the rest is forgotten."""
+        """After a lost link: repeats the offers that are still valid, and drops the others."""
         if match.offer and not self.reach[match.id].open_offer and self.reach[match.id].state == LEVEL:
             same = (match.offer["ply"], match.offer["revision"]) == (len(match.actions), match.revision)
             if same and match.may_be_offered(match.offer["kind"], match.offer["to_ply"], match.side):
@@ -712,13 +712,13 @@ class Link:
         if offer.revision < match.revision or not match.may_be_offered(offer.kind, offer.to_ply, theirs):
             self._answer_offer(match, False)
         elif match.offer and match.side == m.FIRST:
-            # Both ask at the same time.
+            # Both sides made an offer at the same time.
             self._answer_offer(match, False)
         elif not match.offer:
             self.news.append(("offer", offer))
 
     def answer(self, match, accept):
-        """The person here to what the other side asks for."""
+        """Answers the peer's offer for the local user."""
         if not self._level(match.id) or match.offer or not self.reach[match.id].their_offer:
             raise NotNow("nothing is offered")
         self._answer_offer(match, accept)
@@ -736,7 +736,7 @@ class Link:
             self.news.append(("match", new))
 
     def _agree(self, match, kind, to_ply):
-        """Writes down what both want; returns the match that follows, if one does."""
+        """Stores an accepted offer; returns the following match, if any."""
         if kind in (m.NEW_GAME, m.NEW_GAME_SAME):
             new = match.next_game(kind)
             if new.id in self.device.matches:
@@ -752,7 +752,7 @@ class Link:
         return new
 
     def _refuse_offer(self, match, unless_it_stands=False):
-        """An action answers the other's offer with no. Their own action takes nothing away from what they asked before it."""
+        """An action declines the opponent's offer. An action of the offering side leaves its earlier offer valid."""
         offer = self.reach[match.id].their_offer
         if offer and not (unless_it_stands and offer.ply == len(match.actions)):
             self._answer_offer(match, False)
@@ -780,7 +780,7 @@ class Link:
             if answer.accept:
                 self._answer_offer(match, False)
             elif kind == reach.their_offer.kind != m.TAKE_BACK:
-                # Both asked for the same.
+                # Both made the same offer.
                 self._answer_offer(match, True)
                 self.news.append(("agreed", kind))
             else:
@@ -804,12 +804,12 @@ class Link:
                 self._send_record(match)
 
     def _learn(self, match, there, rest):
-        """Takes in how the other's record stands; `rest`: and sends what it lacks."""
+        """Handles the summary of the peer's record; with `rest`, sends the actions it lacks."""
         reach = self.reach[match.id]
         self._take_consent(match, there)
         if there.revision > match.revision:
             if match.offer and there.revision == match.revision + 1 and there.ply > len(match.actions):
-                # Accepted after an action that was not seen here; it comes with the record.
+                # Accepted after an action that has not arrived here; it comes with the record.
                 return self._ack(match, wants_rest=True)
             return self._differ(match)
         same = there.revision == match.revision
@@ -833,7 +833,7 @@ class Link:
             self._send(m.Resign(match_id=match.id, ply=len(match.actions), revision=match.revision))
 
     def _take_consent(self, match, there):
-        """The answer to our offer was lost, and the other's standing shows that it was a yes."""
+        """The answer to our offer was lost, and the peer's summary shows that the offer was accepted."""
         if match.offer and match.offer["kind"] not in (m.NEW_GAME, m.NEW_GAME_SAME):
             kind, to_ply = match.offer["kind"], match.offer["to_ply"]
             offered_at = (match.offer["ply"], match.offer["revision"]) == (len(match.actions), match.revision)
@@ -850,7 +850,7 @@ class Link:
             self._send_record(match)
 
     def _send_record(self, match):
-        # Once on each link: records are not answered with records for ever.
+        # Once per link, so that records are not exchanged endlessly.
         if not self.reach[match.id].record_sent:
             self.reach[match.id].record_sent = True
             self._send(match.record_message())
@@ -867,7 +867,7 @@ class Link:
         self._send_record(match)
 
     def take_theirs(self, match):
-        """The person here gives way where the records have gone different ways."""
+        """Gives up the own record where the two records have diverged."""
         reach = self.reach[match.id]
         if reach.state != DIFFERS or reach.theirs is None:
             raise NotNow("there is no other record")
@@ -899,7 +899,7 @@ class Link:
             self._begin(theirs)
             self._ack(theirs)
         elif theirs.result:
-            # Nothing is left to play: the other may settle it.
+            # Nothing is left to play: the peer can settle it.
             self._ack(theirs)
         elif theirs.id not in self.questions:
             self.questions[theirs.id] = theirs
@@ -925,7 +925,7 @@ class Link:
         return match
 
     def _asked_for(self, theirs):
-        """A new game that we have offered, and whose yes was lost. An invitation of ours ends with its link here."""
+        """A new game offered by us whose acceptance was lost. An invitation of ours ends with its link."""
         for match in self.device.unsettled(self.peer) + list(self.device.matches.values()):
             if match.offer and match.offer["kind"] in (m.NEW_GAME, m.NEW_GAME_SAME) and match.peer == self.peer:
                 new = match.next_game(match.offer["kind"])
@@ -935,7 +935,7 @@ class Link:
         return False
 
     def _compare(self, match, theirs):
-        """The other's whole record beside ours."""
+        """Compares the peer's whole record with ours."""
         reach, there = self.reach[match.id], theirs.standing()
         self._take_agreed(match, theirs)
         mine = match.standing()
@@ -968,7 +968,7 @@ class Link:
         return paused or drawn
 
     def _take_agreed(self, match, theirs):
-        """What our offer allows, after actions of theirs that come with the record."""
+        """The effect of our accepted offer, after the peer's actions that come with the record."""
         if not match.offer or theirs.revision != match.revision + 1:
             return
         kind, to_ply = match.offer["kind"], match.offer["to_ply"]
@@ -993,5 +993,5 @@ def result_of(message):
 
 
 def standing_of(message):
-    """Of a ResumePoint or an Ack."""
+    """The summary of a ResumePoint or an Ack."""
     return Standing(message.revision, message.ply, message.digest, result_of(message.result), message.paused)

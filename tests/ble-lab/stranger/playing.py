@@ -1,7 +1,7 @@
-"""A whole match of the peer in `peer.py` against a host of ours, with everything that a link can do to it.
+"""A whole match of the peer in `peer.py` against a host, with every kind of link failure.
 
-The host's person is moved by `hands`, which does what `qiyouctl` would be told; the radio or network below is `dial`. What must hold
-is told to `check`, and raises if it does not.
+`hands` acts for the host's user, with arguments of `qiyouctl`; `dial` opens a link over the radio or network. `check` counts assertions
+and raises if one fails.
 """
 
 import asyncio
@@ -13,10 +13,10 @@ import messages as m
 import records
 from peer import UP, Device
 
-# Neither list has a five but the stranger's whole one.
+# Neither list contains a five, except the stranger's whole list.
 HOSTS = [gomoku.point_named(name) for name in "a1 c1 e1 g1 i1 k1 m1 o1 a3 c3 e3".split()]
 STRANGERS = [gomoku.point_named(name) for name in "d8 e8 f8 g8 h8".split()]
-# The host takes in what it was told, and shows it.
+# Limit for the host to process and show a message.
 SHOWN_WITHIN = 45.0
 LOOK_EVERY = 0.1
 
@@ -24,7 +24,7 @@ LOOK_EVERY = 0.1
 class Game:
     def __init__(self, device: Device, dial, hands, check):
         self.device = device
-        # Makes a `Session` of a device with the host, of which it is a friend or not.
+        # Opens a `Session` of a device with the host, as a friend or a stranger.
         self._dial = dial
         self.hands = hands
         self.check = check
@@ -33,7 +33,7 @@ class Game:
         self._host_plays = iter(HOSTS)
 
     def remember(self):
-        """As after a crash: nothing is known but what is on the disk."""
+        """Restarts after a crash: only the data on disk remain."""
         self.device = Device(self.device.path, self.device.name)
         self.match = self.device.matches[self.match.id]
 
@@ -46,14 +46,14 @@ class Game:
         return self.session
 
     async def together(self):
-        """Dials as a friend, until the match is level again."""
+        """Dials as a friend, until the match is in sync again."""
         await self.dial(friend=True)
         await self.session.until("both are up", lambda: self.link.phase == UP)
 
-    # The host's person.
+    # The host's user.
 
     async def host_compares(self, string):
-        """What the host shows; for a moment it may still be that of an earlier meeting."""
+        """The host's comparison; for a moment it may still be an earlier one."""
         shown = None
         async with asyncio.timeout(SHOWN_WITHIN):
             while shown is None or shown[0] != string.digits:
@@ -72,7 +72,7 @@ class Game:
         return next((room for room in rooms if self.match is None or room["id"] == self.match.id.hex()), None)
 
     async def host_shows(self, what, so):
-        """Waits until the host's room is so."""
+        """Waits until the condition on the host's room holds."""
         room = None
         try:
             async with asyncio.timeout(SHOWN_WITHIN):
@@ -83,7 +83,7 @@ class Game:
             raise TimeoutError(f"the host did not show {what}: {room}") from None
 
     async def same_at_both(self, what):
-        """Both hold the same record, to the digest."""
+        """Both have the same record, by its digest."""
         match = self.match
         named = [gomoku.name_of(action) for action in match.actions]
         digest = f"{match.digest():016x}"
@@ -94,7 +94,7 @@ class Game:
         room = await self.host_shows(f"the record {named}, revision {match.revision}", same)
         self.check(f"{what}: both hold the same {len(named)} actions", room["record"] == named)
 
-    # Both.
+    # Both sides.
 
     async def stranger_moves(self, action):
         await self.session.do(self.link.play, self.match, action)
@@ -111,7 +111,7 @@ class Game:
 
 
 async def says_that_strings_differ(game):
-    """As whoever finds somebody in between. Nobody is kept as a friend."""
+    """Rejects the comparison, as after a man in the middle. No friendship is stored."""
     session = await game.dial(friend=False)
     await session.news("string")
     await session.do(game.link.compare, False)
@@ -132,7 +132,7 @@ async def meets(game):
     await session.until("friends", lambda: game.link.phase == UP)
     game.check("the host has a friend, by its name", await game.host_friends() == [game.device.name])
     await session.goodbye()
-    # From here on friends see the host, and strangers do not.
+    # From here on the host is visible to friends only.
     await game.hands("visibility", "friends")
 
 
@@ -155,7 +155,7 @@ async def accepts_an_invitation(game):
 
 
 async def loses_a_move_with_the_link(game, action):
-    """The move is written down and never sent; what was written down is what a later link tells."""
+    """The move is stored and not sent; the next link sends what was stored."""
     await game.session.drop()
     game.device.play(game.match, action)
     before = game.match
@@ -166,7 +166,7 @@ async def loses_a_move_with_the_link(game, action):
 
 
 async def misses_a_move(game):
-    """The host's person moves while nobody is there."""
+    """The host's user moves while there is no link."""
     await game.session.drop()
     ply = len(game.match.actions) + 1
     await game.hands("play", gomoku.name_of(next(game._host_plays)))
@@ -211,7 +211,7 @@ async def lets_the_host_take_back(game):
 
 
 async def loses_an_answer_with_the_link(game):
-    """The host consents, and the stranger does not hear of it: the next hello shows just what was asked for."""
+    """The host accepts, and its answer is lost: the next hello shows exactly the offered state."""
     revision = game.match.revision
     await game.session.do(game.link.offer, game.match, m.TAKE_BACK)
     await game.host_shows("the offer", lambda room: room["offer"])
@@ -226,7 +226,7 @@ async def loses_an_answer_with_the_link(game):
 
 
 async def pauses(game):
-    """Both ask for it in the same moment, and have it once; they go on by consent."""
+    """Both offer a pause at the same moment, which takes effect once; they resume by agreement."""
     revision = game.match.revision
     game.session.hold()
     await game.hands("pause")
@@ -244,7 +244,7 @@ async def pauses(game):
 
 
 async def loses_its_journal(game):
-    """What is on the disk becomes an older copy, which lacks an action of either side. Neither device decides: people do."""
+    """The stored data are replaced by an older copy, which lacks an action of each side. The users decide, not the devices."""
     path = game.device.path
     await game.hosts_turn()
     with open(path, "rb") as file:
@@ -268,7 +268,7 @@ async def loses_its_journal(game):
 
 
 async def plays_to_the_end(game):
-    """The stranger gets five in a row."""
+    """The stranger wins by five in a row."""
     placed = [action for action in STRANGERS if action in game.match.actions]
     game.check("the stranger's row is not complete", len(placed) < len(STRANGERS))
     for action in [action for action in STRANGERS if action not in placed]:
@@ -283,7 +283,7 @@ async def plays_to_the_end(game):
 
 
 async def plays_another_and_resigns(game):
-    """The next game has an id that both compute, and the other colours."""
+    """The next game has an id that both sides compute, and swapped colours."""
     before = game.match
     await game.hands("new-game")
     offer = await game.session.news("offer")
@@ -304,7 +304,7 @@ async def plays_another_and_resigns(game):
 
 
 async def invites_the_host(game):
-    """Colours are drawn: the stranger commits, the host adds, the stranger opens. This time the host's person gives up."""
+    """Random colours: the stranger commits, the host adds its nonce, the stranger reveals. The host's user resigns."""
     await game.hands("close")
     game.match = None
     setup = m.Setup(gomoku=m.GomokuSetup(size=9, rule=m.STANDARD, edge_five_wins=True))
@@ -324,7 +324,7 @@ async def invites_the_host(game):
 
 
 async def is_blocked(game):
-    """A host that is open to strangers lets every handshake in, and leaves whom it does not want to hear of."""
+    """A host open to strangers accepts every handshake, and then closes unwanted links."""
     await game.hands("block", game.device.name)
     await game.hands("visibility", "everyone")
     session = await game.dial(friend=True)
@@ -334,7 +334,7 @@ async def is_blocked(game):
 
 
 async def settles(game):
-    """Neither hello names a match that both know to be over."""
+    """Neither hello contains a match that both know to be over."""
     await game.session.goodbye()
     await game.together()
     game.check("matches that are over are in no hello", game.link.hello.matches == [] and not game.device.unsettled(game.link.peer))
@@ -342,7 +342,7 @@ async def settles(game):
 
 
 async def play(folder, dial, hands, check):
-    """All of it. `folder` is empty and the stranger's. Returns the matches as they are kept."""
+    """Runs everything. `folder`: an empty data folder of the stranger. Returns the stored matches."""
 
     def device(name):
         return Device(os.path.join(folder, f"{name}.json"), name)

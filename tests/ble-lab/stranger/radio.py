@@ -1,4 +1,4 @@
-"""The stranger's radio: bumble, a Bluetooth stack of its own, on a controller of the lab's emulator."""
+"""The stranger's radio: the Bluetooth stack bumble on a controller of the lab's emulator."""
 
 import asyncio
 import sys
@@ -23,13 +23,13 @@ FLAGS, UUIDS_128, NAME, MANUFACTURER = 0x01, 0x07, 0x09, 0xFF
 # Discoverable, and no Bluetooth Classic here.
 LE_ONLY = b"\x06"
 
-# An emulated controller tells of each advert once in a scan.
+# An emulated controller reports each advertisement once per scan.
 SCAN_ANEW = 1.0
-# A host whose adverts the controller has lost renews them after a minute.
+# A host whose advertisement was lost by the controller renews it after a minute.
 FOUND_WITHIN = 75.0
 INTERVAL_MS = 100
 TRIES = 5
-# Discovery of services included, by a guest on a crowded machine.
+# Service discovery included, by a guest on a busy machine.
 DIALED_WITHIN = 15.0
 BETWEEN_TRIES = 0.3
 ATT_HEADER = 3
@@ -38,7 +38,7 @@ LARGEST_MTU = 517
 
 @dataclass
 class Card:
-    """What an advert of ours says."""
+    """The contents of an advertisement of this protocol."""
 
     address: Address
     flags: bytes
@@ -73,7 +73,7 @@ class Radio:
 
     def __init__(self, device):
         self.device = device
-        # How often the last one who was reached had to be dialed.
+        # Number of dial attempts for the last connection.
         self.tries = 0
 
     @property
@@ -81,7 +81,7 @@ class Radio:
         return self.device.public_address.to_string(with_type_qualifier=False)
 
     async def find(self, is_meant, within=FOUND_WITHIN):
-        """Scans until somebody is heard who speaks our protocol, and is meant by that function of a card."""
+        """Scans until an advertisement of this protocol arrives whose card the predicate accepts."""
         found = asyncio.get_running_loop().create_future()
 
         def heard(advertisement):
@@ -104,24 +104,24 @@ class Radio:
         return await self.reach(named(name))
 
     async def reach(self, is_meant):
-        """Finds and connects, and tries again as centrals do. A real controller waits for the next advert of whom it connects to;
-        the emulated one gives up at once if none is on the air in that moment. And bluetoothd takes the first channel of who is back
-        before it has seen the last one close for an enhanced one of the old connection, and refuses what it does not expect there
-        (hardware-notes.md); the next connection is as it should be."""
+        """Finds and connects, with retries as centrals do. A real controller waits for the next advertisement of the device to
+        connect to; the emulated one fails at once if none is on the air. And bluetoothd takes the first channel of a device that
+        reconnects early for an EATT channel of the old connection, and rejects its unexpected messages (hardware-notes.md); the
+        next connection works."""
         for self.tries in range(1, TRIES + 1):
             card = await self.find(is_meant)
             try:
                 async with asyncio.timeout(DIALED_WITHIN):
                     return card, *await self.dial(card)
             except (BumbleConnectionError, ProtocolError, TimeoutError, asyncio.CancelledError) as error:
-                # A request of a connection that ends is cancelled; nobody cancels this task.
+                # Requests of a closed connection are cancelled; this task itself is not.
                 if self.tries == TRIES or asyncio.current_task().cancelling():
                     raise
                 print(f"try {self.tries}: {error!r}", file=sys.stderr, flush=True)
                 await asyncio.sleep(BETWEEN_TRIES)
 
     async def dial(self, card):
-        """Connects as a central and subscribes. The stream is not greeted yet."""
+        """Connects as a central and subscribes. The stream is not opened yet."""
         connection = await self.device.connect(card.address, own_address_type=OwnAddressType.PUBLIC)
         gone = asyncio.Event()
         connection.on("disconnection", lambda _: gone.set())
@@ -149,7 +149,7 @@ class Radio:
         return stream
 
     async def pose(self, card, name):
-        """Advertises this card and waits for somebody who opens a link; returns the connection and the stream."""
+        """Advertises this card and waits for an incoming link; returns the connection and the stream."""
         opened = asyncio.get_running_loop().create_future()
         streams = {}
 

@@ -1,4 +1,4 @@
-"""What a match is made of: actions, packed and as messages; the digest of a record; what two draw together.
+"""The parts of a match: actions, packed and as messages; the digest of a record; random colours.
 
 An action is a list: its word, then points as column and row, or a number: `["place", 7, 7]`, `["step", 4, 0, 4, 1]`, `["pass"]`.
 See docs/protocol.md, sections 11, 12 and 14.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import wire
 from messages import FIRST, SECOND, Action
 
-# The kinds that have a point, or nothing; a pass shares its number with what has neither.
+# Kinds with a point or without one.
 KINDS = {"place": 0, "step": 1, "capture": 2, "pass": 3, "press": 4, "toggle": 5, "agree": 6, "resume": 7}
 WORDS = {kind: word for word, kind in KINDS.items()}
 WITHOUT_POINT = ("pass", "agree", "resume")
@@ -45,7 +45,7 @@ def packed(action):
 
 
 def unpacked(data):
-    """The actions that were packed one after another. `ValueError` if they are none, or not in their shortest form."""
+    """Unpacks a sequence of actions. `ValueError` for invalid bytes, or a form that is not the shortest."""
     out, at = [], 0
     while at < len(data):
         value, at = wire.read_varint(data, at)
@@ -84,7 +84,7 @@ def of_message(message):
 
 
 def digest(setup, actions):
-    """Of a record with these actions; `setup` is a `board.Setup` in protobuf."""
+    """The digest of a record with these actions; `setup` is a `board.Setup` in protobuf."""
     chain = sha256(b"qiyou record 1", setup)
     for action in actions:
         chain = sha256(chain, packed(action))
@@ -92,7 +92,7 @@ def digest(setup, actions):
 
 
 class Standing(NamedTuple):
-    """How a record stands: what a hello, an Ack and a Record tell of it."""
+    """Summary of a record, as in a hello, an Ack and a Record."""
 
     revision: int
     ply: int
@@ -101,7 +101,7 @@ class Standing(NamedTuple):
     paused: bool
 
 
-# What two draw together.
+# Random colours by commit and reveal.
 
 
 def commitment(nonce):
@@ -109,7 +109,7 @@ def commitment(nonce):
 
 
 def inviter_side(invite_id, inviter, invited):
-    """Who the inviter is, of two nonces."""
+    """The inviter's side, from the two nonces."""
     return SECOND if sha256(b"qiyou colours 1", invite_id, inviter, invited)[31] & 1 else FIRST
 
 
@@ -118,7 +118,7 @@ def lights_seed(invite_id, inviter, invited):
 
 
 def next_id(match_id, revision, *, swapped):
-    """Of the game after this one."""
+    """The id of the game after this one."""
     word = b"qiyou new game 1" if swapped else b"qiyou same game 1"
     return sha256(word, match_id, struct.pack(">I", revision))[:16]
 

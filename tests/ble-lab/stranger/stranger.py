@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Devices that are none of ours, for the Bluetooth lab. They see the radio and the protocol's description, and no code of ours.
+"""Independent devices for the Bluetooth lab, written from the protocol's description without code of this project.
 
-    stranger.py SOCKET meet NAME       meets the host that calls itself NAME, up to its hello, and says goodbye
-    stranger.py SOCKET again NAME      comes and goes as fast as it can, without a word of goodbye
-    stranger.py SOCKET nonsense NAME   breaks the rules in every way that is known, and tells how each was answered
-    stranger.py SOCKET between NAME    sits between NAME and whoever takes it for NAME, and passes everything on
-    stranger.py SOCKET play NAME       becomes NAME's friend, plays a whole match and is forgotten again (playing.py)
+    stranger.py SOCKET meet NAME       connects to the host named NAME, up to its hello, and says goodbye
+    stranger.py SOCKET again NAME      connects and disconnects as fast as possible, without a goodbye
+    stranger.py SOCKET nonsense NAME   violates the protocol in every known way, and reports each reaction
+    stranger.py SOCKET between NAME    man in the middle between NAME and a device that takes it for NAME
+    stranger.py SOCKET play NAME       becomes NAME's friend, plays whole matches and is forgotten again (playing.py)
 
-SOCKET is the emulator's, for LE controllers. Each line printed is a JSON object; tests/src/bin/ble_lab/strangers.rs says
-what they must be. Who plays asks on the way for what NAME's person does: it tells the words for `qiyouctl` and is told on standard
-input, as a JSON string, what that said.
+SOCKET is the emulator's, for LE controllers. Each output line is a JSON object; tests/src/bin/ble_lab/strangers.rs has the
+expectations. `play` requests actions of NAME's user: it prints arguments of `qiyouctl`, and reads that program's output as a JSON
+string from standard input.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from converse import Session
 from radio import Radio, named
 from talk import PATIENCE, Closed, Talk
 
-# To see that nobody answers.
+# How long to wait for no answer.
 SILENCE = 1.5
 FLOOD = 200
 
@@ -41,7 +41,7 @@ def tell(what, **more):
 
 @asynccontextmanager
 async def connected(radio, name):
-    """Connected and subscribed to the host of that name, which has heard nothing yet. Whatever happens, it is hung up after."""
+    """A connection with subscription to the host of this name, before any write. It is disconnected in every case."""
     card, connection, stream = await radio.reach_named(name)
     try:
         yield card, stream
@@ -52,7 +52,7 @@ async def connected(radio, name):
 
 
 async def greet(stream):
-    """Up to a talk in which nothing has been said."""
+    """Connects up to the encrypted link, before any message."""
     await stream.open()
     talk = Talk(stream, dialer=True)
     await talk.shake_hands()
@@ -60,7 +60,7 @@ async def greet(stream):
 
 
 async def hellos(talk):
-    """The host's hello; it comes without being asked for."""
+    """The host's hello, which it sends unasked."""
     await talk.send(wire.HELLO, wire.hello("Stranger"))
     msgid, payload = await talk.receive()
     if msgid != wire.HELLO:
@@ -86,7 +86,7 @@ async def meet(radio, name):
 
 
 async def again(radio, name):
-    # How far it comes before it leaves. Who turns up again at once must be met as one who was never there.
+    # The stage at which it leaves. A device that returns at once must be accepted as a new one.
     for how in ("a connection", "a connection", "a greeting", "a greeting", "a hello", "a hello", "a hello"):
         begun = time.monotonic()
         async with connected(radio, name) as (_, stream):
@@ -99,7 +99,7 @@ async def again(radio, name):
 
 
 async def last_word(talk):
-    """What is said to an offender before the link ends: the reason of a goodbye, if there is one."""
+    """The host's reaction to a violation before it closes the link: the reason of a goodbye, if any."""
     reason = None
     try:
         while reason is None:
@@ -113,7 +113,7 @@ async def last_word(talk):
 
 
 async def nonsense(radio, name):
-    # What is no greeting is not heard; who then speaks as one should is met on the same link.
+    # An invalid opening is ignored; a valid one afterwards is accepted on the same link.
     async with connected(radio, name) as (_, stream):
         for length in (1, 4, 8, 12, 16, 40, 200):
             await stream.say(secrets.token_bytes(length))
@@ -133,7 +133,7 @@ async def nonsense(radio, name):
         tell("nonsense", how="an unknown message", answer="unsupported" if unsupported else f"message {msgid}")
         await goodbye(talk)
 
-    # Of many greetings at once the last one counts; those before cost nothing that stays.
+    # Of many openings at once the last one counts; the earlier ones leave no state behind.
     async with connected(radio, name) as (_, stream):
         for _ in range(FLOOD):
             await stream.say(wire.opening(secrets.randbits(32), 400))
@@ -142,7 +142,7 @@ async def nonsense(radio, name):
         tell("nonsense", how="a flood of greetings", answer=f"hello from {hello['name']}")
         await goodbye(talk)
 
-    # A place is not kept for who says nothing, however far they have come.
+    # A silent device is disconnected, at whatever stage.
     async with connected(radio, name) as (_, stream):
         tell("nonsense", how="no word at all", answer=await ended(stream))
     async with connected(radio, name) as (_, stream):
@@ -196,7 +196,7 @@ async def nonsense(radio, name):
 
 
 async def ended(stream, within=PATIENCE):
-    """Whether the other side ends the connection by itself, whatever it says before."""
+    """Whether the other side disconnects by itself, whatever it sends before."""
     try:
         await stream.gone(within)
         return "hung up"
@@ -205,11 +205,10 @@ async def ended(stream, within=PATIENCE):
 
 
 async def between(radio, name, posing):
-    """To whoever dials, it is `name`; to `name` it is whoever dialed. A handshake with each; what comes from one goes to the
-    other, but for the verdicts: both are told that the other person has said "the same".
+    """Poses as `name` to the dialing device, and as that device to `name`. It runs a handshake with each, and forwards all
+    messages except the verdicts: it tells both that the other person has answered "the same".
 
-    On two radios, since btvirt 5.66 tells a device that is connected to by one with another link a handle that it does not
-    know."""
+    On two radios, because btvirt 5.66 reports a wrong handle to a device that is connected to by one with another link."""
     card = await radio.find(named(name))
     opened = await posing.pose(card, name)
     tell("posing", address=posing.address)
@@ -237,7 +236,7 @@ async def between(radio, name, posing):
                     continue
             await target.send(msgid, payload)
             if msgid == wire.PAIR and step == 3:
-                # Both strings are on the screens now. A lie, in case anybody listens to it.
+                # Both strings are on the screens. The stranger sends a false verdict, which must have no effect.
                 lie = wire.verdict(True, secrets.token_bytes(32))
                 await asyncio.gather(source.send(wire.PAIR, lie), target.send(wire.PAIR, lie))
 
@@ -255,7 +254,7 @@ async def between(radio, name, posing):
 
 
 async def play(radio, name):
-    """A friend, and so known by the key: found by the tag, since the host shows its name to strangers only."""
+    """A friend, known by the key: finds the host by its tag, because the host advertises its name to strangers only."""
 
     async def hands(*words):
         tell("hands", words=words)
@@ -274,13 +273,13 @@ async def play(radio, name):
     async def dial(device, friend):
         nonlocal host_key, device_key, before, hang_up
         if before:
-            # The host hangs up after a goodbye.
+            # The host disconnects after a goodbye.
             await before.gone()
         if friend:
             advert_key = bytes.fromhex(device.friends[host_key]["advert_key"])
 
             def is_host(card):
-                # Blocked, one is told no tags any more, and finds the host only as strangers do.
+                # A blocked device gets no new tags, and finds the host only as strangers do.
                 return meeting.is_tag_of(advert_key, card.tag, int(time.time())) or card.name == name
 
             card, connection, stream = await radio.reach(is_host)
@@ -303,12 +302,12 @@ async def play(radio, name):
         try:
             matches = await playing.play(folder, dial, hands, check)
         finally:
-            # A controller that vanishes in the middle of a connection leaves the host with one that is dead.
+            # A controller that vanishes during a connection leaves the host with a dead one.
             if hang_up:
                 await hang_up()
     keys = {True: device_key, False: host_key}
     for match in matches:
-        # In the words of the host's own record.
+        # In the format of the host's record.
         winner, ending = match.result
         players = [f"peer:{keys[match.side == side].hex()}" for side in (m.FIRST, m.SECOND)]
         actions = [records.as_message(action).encode().hex() for action in match.actions]

@@ -1,7 +1,7 @@
-"""A talk over fragments: a reliable stream, Noise records in it, frames in these.
+"""An encrypted link over fragments: a reliable stream, Noise records in it, frames in the records.
 
-A plain sender, good enough for a few short messages: it acknowledges everything at once, and repeats after a second whatever was
-not acknowledged.
+A simple sender for a few short messages: it acknowledges everything at once, and retransmits after a second without an
+acknowledgement.
 """
 
 import asyncio
@@ -15,16 +15,16 @@ import wire
 REPEAT_AFTER = 1.0
 GREET_AFTER = 0.5
 MOST_IN_FLIGHT = 8
-# The other side runs in an emulated machine.
+# Generous, because the other side runs in an emulated machine.
 PATIENCE = 20.0
 
 
 class Closed(Exception):
-    """The other side has ended the talk; says how."""
+    """The other side has ended the link; states how."""
 
 
 class Stream:
-    """One end of a link. `send` is a coroutine that puts one value on the air."""
+    """One end of a link. `send` is a coroutine that transmits one characteristic value."""
 
     def __init__(self, send, limit):
         self._send = send
@@ -41,12 +41,12 @@ class Stream:
         self._expected = 0
         self._ahead = {}
         self._incoming = bytearray()
-        # How it ended: "finished", "reset", "refused" or "hung up".
+        # How the link ended: "finished", "reset", "refused" or "hung up".
         self.closed = None
         self._gone = asyncio.Event()
         self._pump = asyncio.create_task(self._run())
 
-    # The two ways to begin.
+    # Opening, as opener or accepter.
 
     async def open(self, within=PATIENCE, version=wire.VERSION):
         self._role = wire.OPENER
@@ -60,7 +60,7 @@ class Stream:
         self._nonces = (nonce, self._nonce)
         self._greeting = wire.accepting(nonce, self._nonce, self._limit)
 
-    # What arrives.
+    # Receiving.
 
     def is_gone(self):
         return self._gone.is_set()
@@ -77,7 +77,7 @@ class Stream:
                 self._limit = min(self._limit, accepting[3])
                 self._acknowledge()
         elif self._role == wire.OPENER and wire.read_accepting(value):
-            # Our first word was lost.
+            # Our Accept was lost.
             self._acknowledge()
         else:
             fragment = wire.Fragment.read(value, self._nonces, wire.OPENER + wire.ACCEPTER - self._role)
@@ -114,7 +114,7 @@ class Stream:
         self.closed = self.closed or how
         self._changed.set()
 
-    # What leaves.
+    # Sending.
 
     def _acknowledge(self):
         sack = sum(1 << (n - self._expected - 1 & 0xFFFF) for n in self._ahead if (n - self._expected - 1) & 0xFFFF < 32)
@@ -124,7 +124,7 @@ class Stream:
         self._values.put_nowait(fragment.pack(self._nonces, self._role))
 
     async def say(self, value):
-        """Puts a value on the air that is no part of the stream."""
+        """Transmits a value outside the stream."""
         await self._send(value)
 
     async def write(self, data):
@@ -133,7 +133,7 @@ class Stream:
             await self._number(wire.DATA, data[at : at + room])
 
     async def finish(self):
-        """Nothing follows."""
+        """Ends the outgoing direction."""
         await self._number(wire.END, b"")
 
     async def _number(self, kind, payload):
@@ -150,7 +150,7 @@ class Stream:
             except asyncio.TimeoutError:
                 pass
             except ConnectionError:
-                # It is gone, and whoever waits is told by the radio.
+                # The connection is gone, which the radio reports to the waiters.
                 return
             now = time.monotonic()
             if self._greeting and now - self._greeted_at > GREET_AFTER:
@@ -162,7 +162,7 @@ class Stream:
                     fragment.ack = self._expected
                     self._put(fragment)
 
-    # What is waited for.
+    # Waiting.
 
     async def _until(self, so, within=PATIENCE):
         async with asyncio.timeout(within):
@@ -173,7 +173,7 @@ class Stream:
                 await self._changed.wait()
 
     async def read(self, count, within=PATIENCE):
-        """Waits for ever if `within` is none."""
+        """Waits without limit if `within` is `None`."""
         await self._until(lambda: len(self._incoming) >= count, within)
         data = bytes(self._incoming[:count])
         del self._incoming[:count]
@@ -189,7 +189,7 @@ class Stream:
 
 
 PATTERNS = {0: b"Noise_XX_25519_ChaChaPoly_BLAKE2s", 1: b"Noise_IK_25519_ChaChaPoly_BLAKE2s"}
-# Strangers, and who knows the other's key.
+# XX for strangers, IK with a known key.
 XX, IK = 0, 1
 HANDSHAKE_VERSION = 2
 CHALLENGE_NONCE = 32
@@ -203,7 +203,7 @@ def prologue(carrier, challenge, choice):
 
 
 def noise_of(name, initiator, static, *, remote=None, prologue=b"", ephemeral=None):
-    """One end of a handshake of the Noise framework; `ephemeral` only of test vectors."""
+    """One end of a Noise handshake; `ephemeral` only for test vectors."""
     noise = NoiseConnection.from_name(name)
     (noise.set_as_initiator if initiator else noise.set_as_responder)()
     noise.set_prologue(prologue)
@@ -219,7 +219,7 @@ def noise_of(name, initiator, static, *, remote=None, prologue=b"", ephemeral=No
 class Talk:
     """Frames in Noise records over a stream, from the handshake on.
 
-    `static` is the private key of who talks, somebody new without it; `friend` the public key of whom is dialed, if it is known.
+    `static`: the own private key, a new one by default; `friend`: the public key of the dialed device, if known.
     """
 
     def __init__(self, stream, dialer, *, static=None, friend=None, carrier="bluetooth"):
@@ -233,7 +233,7 @@ class Talk:
         self._friend = friend
         self._carrier = carrier
         self._sent = self._received = 0
-        # Records are numbered as they are made, so one must be on its way before the next is made.
+        # Records are numbered at encryption, so each must be sent before the next one is encrypted.
         self._turn = asyncio.Lock()
         self._plain = bytearray()
         self._noise = None
@@ -245,7 +245,7 @@ class Talk:
         return await self.stream.read(int.from_bytes(await self.stream.read(2), "big"))
 
     async def shake_hands(self, bend=lambda message, number: message):
-        """The listener's challenge, and the messages of the pattern that the dialer chooses; `bend` may spoil ours."""
+        """Exchanges the listener's challenge and the messages of the dialer's pattern; `bend` may corrupt ours."""
         if self.dialer:
             challenge = await self._read_message()
             if not 2 + CHALLENGE_NONCE <= len(challenge) <= LONGEST_CHALLENGE:
@@ -265,7 +265,7 @@ class Talk:
         self._noise = noise = noise_of(
             PATTERNS[choice[1]], self.dialer, self._static, remote=self._friend, prologue=mixed
         )
-        # The library forgets it with the last message.
+        # The library drops it after the last message.
         state = noise.noise_protocol.handshake_state
         for number in range(1, 4 if choice[1] == XX else 3):
             if (number % 2 == 1) == self.dialer:
@@ -288,7 +288,7 @@ class Talk:
                 await self.send_record(whole[at : at + RECORD_PLAINTEXT])
 
     async def receive(self, within=PATIENCE):
-        """The next message: its number and its bytes. `ValueError` if it is no frame that may come now."""
+        """The next message: its number and its bytes. `ValueError` for an invalid or unexpected frame."""
         magic, total, msgid, seqnum, version = wire.HEADER.unpack(await self._read(wire.HEADER.size, within))
         self._received += 1
         if (magic, seqnum, version) != (wire.MAGIC, self._received, wire.FRAME_VERSION):

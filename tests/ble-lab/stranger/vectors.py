@@ -1,10 +1,10 @@
-"""Makes docs/vectors.json: bytes of every layer of the protocol, computed from docs/protocol.md and from nothing of the Rust code.
+"""Writes docs/vectors.json: bytes of every layer of the protocol, computed from docs/protocol.md, independently of the Rust code.
 
-    python3 tests/ble-lab/stranger/vectors.py            compares with docs/vectors.json; ends with 1 where they differ
+    python3 tests/ble-lab/stranger/vectors.py            compares with docs/vectors.json; exits with 1 if they differ
     python3 tests/ble-lab/stranger/vectors.py --write    writes it
 
-Needs `noiseprotocol` and `cryptography` as in requirements.txt. The bytes come from the functions with which the peer beside this
-file plays, and what it reads is read back on the way; tests/tests/vectors.rs compares with Rust's.
+Needs `noiseprotocol` and `cryptography` as in requirements.txt. The functions are those of the peer beside this file; decoders are
+checked on the encoded bytes; tests/tests/vectors.rs compares with Rust's.
 """
 
 import json
@@ -25,12 +25,12 @@ OUT = pathlib.Path(__file__).resolve().parents[3] / "docs" / "vectors.json"
 
 
 def numbered(name, length=32):
-    """Bytes that look random and are not: the beginning of SHA-256 of a word."""
+    """Reproducible pseudo-random bytes: a prefix of SHA-256 of a word."""
     return sha256(b"qiyou vectors: ", name.encode())[:length]
 
 
 def session_nonce(seed, count=1):
-    """Not of the protocol: how Qiyou's own session draws its nonces, so that a test can make it draw those of the vectors."""
+    """Not part of the protocol: how Qiyou's session derives its nonces, so that a test can reproduce those of the vectors."""
     return sha256(b"qiyou nonce 1", seed, struct.pack(">Q", count))
 
 
@@ -101,16 +101,16 @@ def stream():
         assert wire.read_refusal(bytes_) == (reason, lowest, highest, nonce)
         word = {"reason": ["busy", "version"][reason], "lowest": lowest, "highest": highest, "nonce": nonce}
         refusals.append(word | {"bytes": bytes_.hex()})
-    # What a later version adds before the check is passed over.
+    # Fields that a later version adds before the CRC are skipped.
     later = sealed(struct.pack(">BBBIH", 0x10, 2, 9, 7, 490) + b"more")
     link = (0xDEADBEEF, 0x01020304)
     segments = [
-        # The accepter believes in the link with the opener's first numbered fragment.
+        # The accepter considers the link open at the opener's first numbered fragment.
         segment(*link, "opener", "ack", 60, 0, 0, 0, b""),
         segment(*link, "opener", "data", 60, 0, 0, 0, b"h8"),
         # Numbers wrap around.
         segment(*link, "accepter", "data", 32, 0xFFFF, 1, 0, bytes(range(9))),
-        # Of 1 to 5 the numbers 1 and 4 are missing: ack + 1 + i is here for i = 0, 1, 3.
+        # Of 1 to 5 the numbers 1 and 4 are missing: ack + 1 + i has arrived for i = 0, 1, 3.
         segment(*link, "accepter", "ack", 60, 0, 1, 0b1011, b""),
         segment(*link, "accepter", "data", 60, 3, 1, 0b1011, b"with SACK"),
         segment(*link, "opener", "probe", 4, 9, 7, 0, b""),
@@ -320,7 +320,7 @@ def matches():
 
 def drawings():
     out = []
-    # Enough that both results come.
+    # Enough for both results to occur.
     for number_ in range(4):
         id_, seed = numbered(f"invitation {number_}", 16), numbered(f"invited {number_}")
         inviter, invited = numbered(f"inviter {number_}"), session_nonce(seed)
@@ -367,7 +367,7 @@ def board_of_lights(columns, rows, seed, torus, diagonals):
 
 def boards():
     out = []
-    # The second needs a second round of presses: with the first one no light is on.
+    # The second board needs a second round of random presses: after the first round no light is on.
     for columns, rows, seed, torus, diagonals in [
         (5, 5, 7, False, False),
         (1, 1, first_dark_seed(), False, False),

@@ -1,4 +1,4 @@
-"""The bytes of Qiyou's protocol, written a second time from its description.
+"""The encodings of Qiyou's protocol, a second implementation from its description.
 
 Fragments (what one GATT write or notification holds), frames (20 bytes before each message), protobuf's encoding and, by hand, the
 hello and the verdict of strangers who want no more; all messages are in messages.py. Nothing here was generated from, linked with or
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 VERSION = 2
 OPENER, ACCEPTER = 1, 2
 DATA, ACK, END, PROBE, RESET = 0x40, 0x50, 0x60, 0x70, 0x80
-# In the byte of the kind: four bytes of SACK follow the header.
+# Flag in the kind byte: four bytes of SACK follow the header.
 WITH_SACK = 0x80
-# Bytes of a numbered fragment around its payload: header of 5, check of 4; SACK is only told without a payload here.
+# Overhead of a numbered fragment: header of 5, CRC of 4; here SACK is only sent without a payload.
 AROUND = 9
-# No side sends or takes more at once.
+# Maximum number of fragments in flight.
 LARGEST = 496
-# Four bits count the fragments that a side can take, in fours.
+# The four-bit receive window counts in units of four fragments.
 FULL_ROOM = 15
 
 
@@ -58,7 +58,7 @@ BUSY, WRONG_VERSION = 0, 1
 
 
 def read_refusal(value):
-    """The reason, the lowest and the highest version of who refuses, and the nonce of the opening that is refused."""
+    """The reason, the lowest and highest version of the refusing side, and the nonce of the refused opening."""
     body = _unsealed(value)
     return struct.unpack(">BBBI", body[1:8]) if body and len(body) >= 8 and body[0] == 0x30 else None
 
@@ -109,11 +109,11 @@ def frame(msgid, seqnum, payload, magic=MAGIC):
     return HEADER.pack(magic, HEADER.size + len(payload), msgid, seqnum, FRAME_VERSION) + payload
 
 
-# What the description itself gives as an example.
+# The example of the description.
 assert frame(7, 1, bytes.fromhex("0a03414243")).hex() == "987654320000001900000007000000010000000" + "10a03414243"
 
 
-# Messages: as much of protobuf's encoding as a hello and a comparison need.
+# Messages: the part of protobuf's encoding that a hello and a comparison need.
 
 
 def varint(value):
@@ -125,7 +125,7 @@ def varint(value):
 
 
 def field(number, value):
-    """A field that holds a number, a text or bytes."""
+    """A field with a number, a string or bytes."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     value = value.encode() if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-//! Who is on the account's list and how they are; and that a friend is one person however they meet.
+//! The account's contact list and presence; and that a friend is one person on every carrier.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn accounts() -> [String; 2] {
     ["anna", "ben"].map(|name| format!("{name}@{DOMAIN}"))
 }
 
-/// Asked, accepted, seen as they are, removed, asked again and blocked.
+/// Requested, accepted, seen online, removed, requested again and blocked.
 async fn a_list(kind: Kind) {
     let authority = Authority::new();
     let server = Server::start(kind, &authority);
@@ -43,13 +43,13 @@ async fn a_list(kind: Kind) {
     ben.switch_on().await;
     until_presence(&mut anna, &bens, Presence::Online).await;
 
-    // Removed by one, it is off both lists.
+    // Removed by one, the contact is off both lists.
     anna.answer_contact(&bens, ContactAnswer::ContactRemove).await;
     for (device, other) in [(&mut anna, &bens), (&mut ben, &annas)] {
         device.client.until("off the list", |seen| contact(seen, other).is_none()).await;
     }
 
-    // Asked and told no, contacts again, then blocked: what the blocked one asks is not heard.
+    // Requested and declined, contacts again, then blocked: a blocked contact's request is not shown.
     anna.ask_contact(&bens).await;
     let asks = |seen: &Seen| contact(seen, &annas) == Some(ContactState::ContactAsks);
     let asked = |seen: &Seen| contact(seen, &bens) == Some(ContactState::ContactAsked);
@@ -66,7 +66,7 @@ async fn a_list(kind: Kind) {
     }
     ben.ask_contact(&annas).await;
     ben.client.until("Ben has asked", |seen| contact(seen, &annas) == Some(ContactState::ContactAsked)).await;
-    // Somebody else who asks later is heard, so that Ben's question would have been.
+    // A later request of another account is shown, so Ben's would have been shown too.
     let mut carl = Device::new("Carl", &authority).await;
     carl.sign_in("carl", "secret", &server.address(), true).await;
     carl.until_account(AccountState::AccountOnline).await;
@@ -101,7 +101,7 @@ async fn a_friend_made_by_bluetooth_is_the_same_friend_online() {
     begin(&mut anna.client, &mut ben.client, None).await;
     anna.client.play("h8").await.expect("played");
     ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
-    // They walk apart, and both are at home.
+    // They go out of Bluetooth range, and both are at home.
     air.set_reach("Ben", false);
     for (device, name) in [(&mut anna, "anna"), (&mut ben, "ben")] {
         device.sign_in(name, "secret", &server.address(), true).await;
@@ -147,7 +147,7 @@ async fn two_who_exchange_codes_are_friends_through_their_accounts() {
         }
     }
     let [mut anna, mut ben] = both;
-    // In a cellar: what each asks of the other's account waits for the server, and then the two questions cross.
+    // Offline: each one's request waits for the server, and then the two requests cross.
     server.kill();
     for device in [&mut anna, &mut ben] {
         device.until_account(AccountState::AccountServerGone).await;

@@ -1,5 +1,5 @@
-//! Many accounts on one server: two hundred players in a hundred matches at a time, each player's device with a task of its own, all
-//! in this process.
+//! Many accounts on one server: two hundred players in a hundred concurrent matches, each player's device as a task,
+//! all in this process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,22 +19,22 @@ use tokio_util::codec::Framed;
 use crate::real::{Frames, listen};
 use crate::servers::{DOMAIN, Server};
 
-/// Actions that each match has.
+/// Number of actions of each match.
 const PLIES: u32 = 40;
 
-/// Patience, not a bound on speed.
+/// Limit for hangs, not a bound on speed.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// What was seen.
+/// The measurements.
 pub(crate) struct Figures {
     pub(crate) matches: usize,
     pub(crate) moves: usize,
     pub(crate) took: Duration,
-    /// From the moment a player acts until its device knows that the other's has it. Sorted.
+    /// Time from a player's action to its acknowledgement by the other device. Sorted.
     pub(crate) seen: Vec<Duration>,
 }
 
-/// Signs in this many pairs, and has all of them play at once. Every match ends with equal records.
+/// Signs in this many pairs, and lets all of them play at once. Every match ends with equal records.
 pub(crate) async fn play(server: &Server, config: &OnlineConfig, pairs: usize) -> Figures {
     let mut ready = Vec::new();
     for number in 0..pairs {
@@ -50,7 +50,7 @@ pub(crate) async fn play(server: &Server, config: &OnlineConfig, pairs: usize) -
             let (first, second) = tokio::join!(first, second);
             assert_ne!(one, other);
             assert_eq!(first.1, second.1, "equal records");
-            // Who is signed in stays so until all have played.
+            // Signed-in players stay signed in until all have played.
             (first.0.into_iter().chain(second.0).collect::<Vec<_>>(), (dials.stays, accepts.stays))
         })
     });
@@ -66,9 +66,9 @@ pub(crate) async fn play(server: &Server, config: &OnlineConfig, pairs: usize) -
     Figures { matches: pairs, moves: seen.len(), took, seen }
 }
 
-/// A player who is signed in and has a link.
+/// A signed-in player with a link.
 struct Player {
-    /// Who stops listening is shown as away, and links to it are given up.
+    /// Without a listener the account is shown as away, and its links are closed.
     stays: (Arc<OnlineTransport>, Box<dyn Listener>),
     identity: Identity,
     frames: Frames,
@@ -102,7 +102,7 @@ async fn pair(server: &Server, config: &OnlineConfig, number: usize) -> (Player,
     )
 }
 
-/// Two new accounts that see each other, each with its listener.
+/// Two new accounts that see each other, each with a listener.
 pub(crate) async fn contacts(
     server: &Server,
     config: &OnlineConfig,
@@ -137,8 +137,8 @@ async fn until(transport: &OnlineTransport, what: &str, so: impl Fn(&View) -> bo
     assert!(matches!(seen, Ok(Ok(_))), "waited in vain for: {what}; {:?}", transport.view().borrow());
 }
 
-/// Plays one side to the agreed length, and stays until the other has too: `done` counts them. Gives how long each of its actions took to be acknowledged, and the record's digest.
-/// Keeps nothing: a match of this crowd is played once.
+/// Plays one side up to the agreed length, and stays until the other side is done: `done` counts them. Returns the acknowledgement times and the record's digest.
+/// Keeps no journal: each match is played once.
 struct Nowhere;
 
 impl session::Journal for Nowhere {
@@ -150,7 +150,7 @@ impl session::Journal for Nowhere {
 }
 
 async fn play_side(mut frames: Frames, role: Role, number: u64, done: &AtomicU32) -> (Vec<Duration>, u64) {
-    /// While it waits for the other to have all.
+    /// Waiting until the other side has everything.
     const LOOK: Duration = Duration::from_millis(50);
     let began = Instant::now();
     let dials = role == Role::Dialer;

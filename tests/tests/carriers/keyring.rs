@@ -1,11 +1,11 @@
-//! A message bus of a test's own, with GNOME's keyring on it.
+//! A private message bus with GNOME's keyring.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The bus, and the keyring if there is one.
+/// The bus, and the keyring if it was started.
 pub(crate) struct Desktop {
     pub(crate) address: String,
     home: tempfile::TempDir,
@@ -13,7 +13,7 @@ pub(crate) struct Desktop {
 }
 
 impl Desktop {
-    /// A bus on which nothing is started by itself.
+    /// A bus without service activation.
     pub(crate) fn new() -> Self {
         let home = tempfile::tempdir().expect("a directory");
         let address = format!("unix:path={}", home.path().join("bus").display());
@@ -59,7 +59,7 @@ impl Desktop {
         panic!("the keyring is not on the bus");
     }
 
-    /// What an independent program reads there: `None` when it cannot ask, empty when there is nothing.
+    /// The secret as an independent program reads it: `None` if it cannot connect, empty if there is none.
     pub(crate) fn lookup(&self, account: &str) -> Option<String> {
         let output = self
             .command("secret-tool")
@@ -85,7 +85,7 @@ impl Desktop {
 impl Drop for Desktop {
     fn drop(&mut self) {
         for child in self.children.iter_mut().rev() {
-            // It may have ended already.
+            // The process may have ended already.
             let _ = child.kill();
             let _ = child.wait();
         }

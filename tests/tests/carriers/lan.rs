@@ -1,4 +1,4 @@
-//! Whole daemons in the local network: between network namespaces, with an independent observer.
+//! Whole daemons on the local network: in network namespaces, with an independent observer.
 //!
 //! `make test-carriers` runs this; it needs root, `ip` and Avahi.
 
@@ -24,7 +24,7 @@ use proto::control::{self, Carrier, PeerLink, request};
 use real::Real;
 use tests::house::{Client, Seen, begin, meet};
 
-/// The bar for a move seen by the other device, at the 95th percentile.
+/// The bound for the delay of a move to the other device, at the 95th percentile.
 const SEEN_P95: Duration = Duration::from_millis(20);
 
 async fn two(network: &Network) -> (Daemon, Daemon) {
@@ -48,14 +48,14 @@ fn record(daemon: &Daemon) -> (Vec<String>, u64) {
     (room.record.clone(), room.digest)
 }
 
-/// Points of a board in an order in which nobody gets five in a row: each row of the two is filled by both in turns.
+/// Points of a board in an order that makes no five in a row: the two alternate in each row.
 fn quiet_points(count: usize) -> Vec<String> {
     let letter = |column: u8| char::from(b'a' + column);
     let rows = [1, 4, 7, 10, 13].into_iter().flat_map(|row| (0..15).map(move |column| (row, column)));
     rows.take(count).map(|(row, column)| format!("{}{row}", letter(column))).collect()
 }
 
-/// Plays these moves by turns, each after the one before was seen, and gives how long each took to be acknowledged.
+/// Plays these moves in turn, each after the other device has received the last one; returns the acknowledgement times.
 async fn play(anna: &mut Daemon, ben: &mut Daemon, moves: &[String]) -> Vec<Duration> {
     let mut times = Vec::new();
     for notation in moves {
@@ -79,20 +79,20 @@ fn percentile(times: &mut [Duration], of_hundred: usize) -> Duration {
     times[(times.len() * of_hundred).div_ceil(100).max(1) - 1]
 }
 
-/// So many ports that nobody has, all different: another checkout's tests may run beside these.
+/// This many free ports, all different, because another checkout's tests may run concurrently.
 fn free_ports<const COUNT: usize>() -> [u16; COUNT] {
     let sockets = [(); COUNT].map(|()| UdpSocket::bind("0.0.0.0:0").expect("a port"));
     sockets.map(|socket| socket.local_addr().expect("an address").port())
 }
 
-/// On the loopback interface, where nobody else hears.
+/// On the loopback interface, which nobody else receives.
 fn loopback(mdns_port: u16) -> Arc<LanTransport> {
     Arc::new(LanTransport::new(LanConfig { mdns_port, loopback: true, ..LanConfig::default() }))
 }
 
 #[test]
 fn random_schedules_over_sockets_end_with_equal_records() {
-    /// Lists, and operations in each: a few seconds.
+    /// Number of lists, and of operations in each: a few seconds.
     const LISTS: u64 = 40;
     const LENGTH: usize = 120;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -110,7 +110,7 @@ fn random_schedules_over_sockets_end_with_equal_records() {
     assert!(links > LISTS as usize && messages > 20 * LISTS as usize, "{links} links, {messages} messages");
 }
 
-/// A host with a Bluetooth that is made up and a local network that is not.
+/// A host with a simulated Bluetooth and a real local network.
 async fn with_both(
     home: &tempfile::TempDir,
     air: &MemoryNetwork,
@@ -133,7 +133,7 @@ fn by(seen: &Seen, carrier: Carrier) -> bool {
 async fn a_match_moves_from_bluetooth_to_the_network_and_back_only_when_it_must() {
     let home = tempfile::tempdir().expect("a directory");
     let air = MemoryNetwork::posing_as(CarrierKind::Bluetooth, 8);
-    // Bluetooth alone at first: Ben's network comes later.
+    // Bluetooth only at first: Ben joins the network later.
     let [annas, another] = free_ports();
     let (_anna_host, mut anna) = with_both(&home, &air, "Anna", annas).await;
     let (ben_host, mut ben) = with_both(&home, &air, "Ben", another).await;
@@ -144,19 +144,19 @@ async fn a_match_moves_from_bluetooth_to_the_network_and_back_only_when_it_must(
     for client in [&mut anna, &mut ben] {
         client.until("by Bluetooth", |seen| by(seen, Carrier::Bluetooth)).await;
     }
-    // Ben is in Anna's network from now on. Both carriers are there, and the match stays where it is.
+    // From here on Ben is in Anna's network. Both carriers are available, and the match stays on the present one.
     ben_host.stop().await;
     let (_ben_host, mut ben) = with_both(&home, &air, "Ben", annas).await;
     for (dropped, expected) in [
         (None, None),
         (Some(false), Some(Carrier::Lan)),
-        // Bluetooth is back: no reason to move.
+        // Bluetooth returns, which is no reason to switch.
         (Some(true), Some(Carrier::Lan)),
     ] {
         if let Some(reach) = dropped {
             air.set_reach("Ben", reach);
         }
-        // Ben's client is new, or has seen the drop; Anna's may still show the link before.
+        // Ben's client is new, or has received the drop; Anna's may still show the earlier link.
         let went_on = |seen: &Seen| match expected {
             Some(carrier) => by(seen, carrier),
             None => link(seen).is_some_and(|(_, state)| state == PeerLink::Up),
@@ -188,7 +188,7 @@ async fn a_network_of_one_protocol_and_one_of_two_cables() {
         assert_eq!(record(&anna), record(&ben));
         println!("LAN with {addresses:?} only: played");
     }
-    // The second cable is put in while the match goes on; then the first is pulled on one side, and later put back.
+    // The second cable is plugged in during the match; then the first is pulled on one side, and later plugged in again.
     let network = Network::new(&["anna", "ben"]);
     let (mut anna, mut ben) = two(&network).await;
     let points = quiet_points(30);
@@ -239,7 +239,7 @@ async fn a_capture_of_a_whole_match_shows_nothing_that_was_said() {
     network::interrupt(tshark);
     let captured = std::fs::read(&file).expect("a capture");
     assert!(captured.len() > plies * 100, "the match was captured: {} bytes", captured.len());
-    // The names are told to everyone by the two themselves, which shows that the capture can be read.
+    // The two announce the names themselves, which proves that the capture can be parsed.
     let holds = |word: &[u8]| captured.windows(word.len()).any(|window| window == word);
     assert!(holds(b"n=anna"), "the advert was captured");
     for word in [&b"xylophone"[..], b"eHlsb3Bob25l", b"\x98\x76\x54\x32"] {
@@ -253,8 +253,8 @@ async fn a_capture_of_a_whole_match_shows_nothing_that_was_said() {
 async fn a_whole_match_and_how_soon_each_move_is_seen() {
     let network = Network::new(&["anna", "ben"]);
     let (mut anna, mut ben) = two(&network).await;
-    // The bar is a figure of the issue; it is one round trip and two writes to disk, and a quiet machine keeps to it at once. One
-    // that compiles meanwhile takes the processor away for as long: it has three rounds to show what is ours.
+    // The bound: one round trip and two writes to disk, which a quiet machine meets at once. A compiler that runs concurrently
+    // takes the processor for as long as the bound: hence up to three rounds.
     let mut best = Duration::MAX;
     for (round, points) in (1..).zip(quiet_points(75).chunks(25)) {
         let mut times = play(&mut anna, &mut ben, points).await;
@@ -284,7 +284,7 @@ async fn a_match_goes_on_when_a_cable_is_pulled_and_put_back() {
     for (round, cut) in ["ben", "anna"].into_iter().enumerate() {
         let from = 2 + round * 3;
         network.plug(cut, false);
-        // Played into the void: it must arrive once, later.
+        // Sent while disconnected: it must arrive once, later.
         let mover = if from.is_multiple_of(2) { &mut anna } else { &mut ben };
         mover.client.play(&points[from]).await.expect("kept");
         for daemon in [&mut anna, &mut ben] {
@@ -331,7 +331,7 @@ async fn an_interface_that_goes_and_comes_is_followed() {
     }
     play(&mut anna, &mut ben, &points[2..6]).await;
     assert_eq!(record(&anna).0, points[..6]);
-    // Gone for good, and back while nobody plays: found again by looking.
+    // Gone, and back while nobody plays: found again by scanning.
     network.switch_on("anna", false);
     ben.client.scan(true).await;
     ben.client.until("Anna is gone", |seen| seen.nearby.is_empty()).await;
@@ -358,10 +358,10 @@ async fn a_match_survives_delay_and_loss() {
     assert!(lost.is_some_and(|lost: u32| lost > 10), "frames were lost: {frames}");
 }
 
-/// Meets and plays in this weather: no move is lost or doubled, and neither person does anything about it.
+/// Meets and plays on this network: no move is lost or duplicated, and neither user has to act.
 async fn through(weather: Weather, by: &str, network: &Network) {
     let (mut anna, mut ben) = two(network).await;
-    // Some 400 frames, of which 8 % are 32, give or take 5: fewer moves left luck too much of a say.
+    // About 400 frames, of which 8 % are 32 ± 5: with fewer moves the loss would vary too much.
     let points = quiet_points(60);
     let mut times = play(&mut anna, &mut ben, &points).await;
     println!(
@@ -380,7 +380,7 @@ async fn avahi_sees_this_device_and_is_seen_by_it() {
     let avahi = Avahi::start(&network, "observer").await;
     let mut anna = Daemon::start(&network, "anna").await;
 
-    // It sees us: the service, by both protocols, and a TXT record that tells no more than it should.
+    // Avahi sees the host: the service, over both IP versions, and a TXT record without further information.
     let lines = within("Avahi resolves the service", async || {
         let lines = avahi.browse(&network);
         (lines.iter().filter(|line| line[2] == "IPv4" || line[2] == "IPv6").count() >= 2).then_some(lines)
@@ -404,14 +404,14 @@ async fn avahi_sees_this_device_and_is_seen_by_it() {
         assert!(strings.contains("n=anna") && strings.len() < 64, "{strings}");
     }
 
-    // It is seen: a card that Avahi announces is a device nearby.
+    // The host sees Avahi: a card that Avahi announces is a nearby device.
     let _announced = avahi.announce(&network, "Somebody", &["v=1", "s=1", "t=0102030405", "n=Avahi"]);
     anna.client.scan(true).await;
     anna.client
         .until("Avahi's card is near", |seen| seen.nearby.values().any(|one| one.name == "Avahi"))
         .await;
 
-    // A second one that wants the name of the first gets another, and both are seen.
+    // A second service with the same name is renamed, and both are seen.
     let taken = avahi.announce(&network, &lines[0][3], &["v=1", "s=1", "t=0908070605", "n=Twin"]);
     anna.client.until("the twin is near", |seen| seen.nearby.values().any(|one| one.name == "Twin")).await;
     let names = within("both are announced", async || {
@@ -424,7 +424,7 @@ async fn avahi_sees_this_device_and_is_seen_by_it() {
     println!("names after the conflict: {names:?}");
     drop(taken);
 
-    // Only friends may see it now: the name is taken back.
+    // Visible to friends only: the name is withdrawn.
     let friends = control::SetVisibility { visibility: control::Visibility::Friends.into() };
     anna.client.done(request::Body::SetVisibility(friends)).await;
     within("the name is gone from the network", async || {
@@ -433,7 +433,7 @@ async fn avahi_sees_this_device_and_is_seen_by_it() {
         (!mine.is_empty() && mine.iter().all(|line| !line[9].contains("n="))).then_some(())
     })
     .await;
-    // And nobody.
+    // Visible to nobody.
     let nobody = control::SetVisibility { visibility: control::Visibility::Nobody.into() };
     anna.client.done(request::Body::SetVisibility(nobody)).await;
     within("the service is gone", async || {
@@ -447,7 +447,7 @@ fn lines_instance(lines: &[Vec<String>], with: &str) -> String {
     lines.iter().find(|line| line[9].contains(with)).map_or_else(String::new, |line| line[3].clone())
 }
 
-/// A bus and an avahi-daemon of their own in a device's network.
+/// A message bus and an avahi-daemon in a device's network namespace.
 struct Avahi {
     device: String,
     bus: String,
@@ -486,7 +486,7 @@ impl Avahi {
         .expect("a file");
         let daemon = network
             .command(device, "sh")
-            // `ip netns exec` has made the mounts its own: a daemon of the system's, if there is one, keeps its place in /run.
+            // `ip netns exec` has made a private mount namespace: a system daemon's socket in /run stays untouched.
             .args(["-c", "mkdir -p /run/avahi-daemon && mount -t tmpfs none /run/avahi-daemon && exec avahi-daemon \"$@\""])
             .args(["sh", "--no-drop-root", "--no-chroot", "--no-rlimits", "-f"])
             .arg(&settings)
@@ -502,7 +502,7 @@ impl Avahi {
         Self { device: device.into(), bus, _daemons: [Running(dbus), daemon], _folder: folder }
     }
 
-    /// What it has resolved: the fields of `avahi-browse --parsable`.
+    /// The resolved services: the fields of `avahi-browse --parsable`.
     fn browse(&self, network: &Network) -> Vec<Vec<String>> {
         let output = network
             .command(&self.device, "avahi-browse")

@@ -1,4 +1,4 @@
-//! Devices in network namespaces, on one switch: real interfaces, real multicast, cables that can be pulled.
+//! Devices in network namespaces on one switch: real interfaces, real multicast, cables that can be pulled.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tests::house::Client;
 use tokio::net::UnixStream;
 
-/// What addresses devices have.
+/// The IP versions of the devices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Addresses {
     Both,
@@ -17,7 +17,7 @@ pub(crate) enum Addresses {
 }
 
 impl Addresses {
-    /// What gives the device of this number its addresses, and switches its interface on.
+    /// The commands that give the device of this number its addresses, and bring its interface up.
     fn line(self, namespace: &str, number: usize) -> String {
         let v4 = format!("ip -n {namespace} addr add 10.77.0.{number}/24 dev eth0");
         let v6 = format!("ip -n {namespace} addr add fd77::{number}/64 dev eth0 nodad");
@@ -32,26 +32,26 @@ impl Addresses {
     }
 }
 
-/// Ends a program as Ctrl-C does, and waits for it.
+/// Ends a program by SIGINT, and waits for it.
 pub(crate) fn interrupt(mut program: Running) {
     let _ = Command::new("kill").args(["-INT", &program.0.id().to_string()]).status();
     let _ = program.0.wait();
 }
 
-/// A namespace with a bridge, and one for each device. Gone when dropped.
+/// A namespace with a bridge, and one for each device. Removed when dropped.
 pub(crate) struct Network {
-    /// Of this run, so that two may go on at a time.
+    /// Unique to this run, so that two runs can be concurrent.
     prefix: String,
     devices: Vec<String>,
-    /// What two devices have instead of a switch.
+    /// The program that replaces the switch between two devices.
     cable: Option<Running>,
 }
 
-/// What befalls packets between two devices, each way.
+/// Impairments of packets between two devices, in each direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weather {
     pub(crate) delay_ms: u32,
-    /// More or less than the delay: packets overtake each other.
+    /// Jitter around the delay: packets are reordered.
     pub(crate) jitter_ms: u32,
     pub(crate) loss_percent: u32,
 }
@@ -60,12 +60,12 @@ impl Network {
     /// A switch and these devices, each with `10.77.0.N` and `fd77::N`, N from 1.
     ///
     /// # Panics
-    /// With what the kernel said when it makes no namespaces, which needs root.
+    /// With the kernel's message if it allows no namespaces, which need root.
     pub(crate) fn new(devices: &[&str]) -> Self {
         Self::with(devices, Addresses::Both)
     }
 
-    /// The same with one kind of addresses only; with IPv6 only, each has its link-local one beside.
+    /// The same with one IP version; IPv6-only devices also have their link-local addresses.
     pub(crate) fn with(devices: &[&str], addresses: Addresses) -> Self {
         let network = Self::of(devices);
         let switch = network.namespace("sw");
@@ -85,7 +85,7 @@ impl Network {
         network
     }
 
-    /// Two devices and a cable that delays and loses frames, by a program: for kernels without netem, and beside it for those with.
+    /// Two devices and a program as their cable, which delays and loses frames: for kernels without netem, and in addition to it.
     pub(crate) fn over_a_bad_cable(devices: [&str; 2], weather: Weather) -> Self {
         let mut network = Self::of(&devices);
         let ends = devices.map(|device| network.namespace(device));
@@ -101,7 +101,7 @@ impl Network {
             .expect("python3 runs: scripts/need carriers");
         let mut said = String::new();
         let output = cable.stdout.as_mut().expect("piped");
-        // One byte at a time: the rest is read when it ends.
+        // One byte at a time: the rest is read at the program's end.
         BufReader::with_capacity(1, output).read_line(&mut said).expect("it says when it is ready");
         network.cable = Some(Running(cable));
         assert_eq!(said, "ready\n", "taps need root and /dev/net/tun");
@@ -114,7 +114,7 @@ impl Network {
         network
     }
 
-    /// Takes the bad cable away. Gives what it says of the frames that it carried and lost.
+    /// Removes the impaired cable. Returns its counts of frames carried and lost.
     pub(crate) fn unplug_cable(&mut self) -> String {
         let mut cable = self.cable.take().expect("a network over a bad cable");
         drop(cable.0.stdin.take());
@@ -135,14 +135,14 @@ impl Network {
         format!("{}-{device}", self.prefix)
     }
 
-    /// A command within a device's network.
+    /// A command in a device's network namespace.
     pub(crate) fn command(&self, device: &str, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.namespace(device)]).arg(program.as_ref());
         command
     }
 
-    /// Another switch with another network, and a second cable from each device to it.
+    /// A second switch with another network, and a second cable from each device to it.
     pub(crate) fn second_cable(&self) {
         let switch = self.namespace("sw");
         sh(&format!("ip -n {switch} link add br1 type bridge && ip -n {switch} link set br1 up"));
@@ -157,13 +157,13 @@ impl Network {
         }
     }
 
-    /// Pulls a device's cable, or puts it back: its interface loses the carrier.
+    /// Pulls a device's cable, or plugs it in: its interface loses the carrier.
     pub(crate) fn plug(&self, device: &str, plugged: bool) {
         let state = if plugged { "up" } else { "down" };
         sh(&format!("ip -n {} link set {} {state}", self.namespace("sw"), port(device)));
     }
 
-    /// Takes a device's own interface down or up, as leaving and joining a Wi-Fi does. Its IPv6 address goes with it.
+    /// Takes a device's interface down or up, as leaving and joining a Wi-Fi network does. Its IPv6 address is lost.
     pub(crate) fn switch_on(&self, device: &str, on: bool) {
         let namespace = self.namespace(device);
         let number = 1 + self.devices.iter().position(|one| one == device).expect("a device of this network");
@@ -176,7 +176,7 @@ impl Network {
         });
     }
 
-    /// Delays and loses packets of a device, both ways. `false` when the kernel has no netem.
+    /// Delays and loses a device's packets in both directions. `false` if the kernel has no netem.
     #[must_use]
     pub(crate) fn impair(&self, device: &str, weather: Weather) -> bool {
         let Weather { delay_ms, jitter_ms, loss_percent } = weather;
@@ -212,18 +212,18 @@ fn sh(line: &str) {
     }
 }
 
-/// A program that ends with this.
+/// A program that ends when dropped.
 pub(crate) struct Running(pub(crate) Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// A qiyoud of a device, and the client in its player's hand.
+/// A device's qiyoud with its user's client.
 pub(crate) struct Daemon {
     _child: Running,
     home: tempfile::TempDir,
@@ -243,13 +243,13 @@ impl Daemon {
         Self { client: Client::attach(stream).await, _child: child, home }
     }
 
-    /// What it logged, for the message of a test that fails.
+    /// Its log, for the message of a failing test.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
     }
 }
 
-/// Asks until there is an answer; a minute is patience, not a bound on speed.
+/// Asks until there is an answer; a minute is a limit for hangs, not a bound on speed.
 pub(crate) async fn within<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     for _ in 0..600 {
         if let Some(answer) = ask().await {

@@ -28,7 +28,7 @@ use proto::control::{self, AccountState, Carrier, ContactState, LetterState, Pee
 use servers::{Authority, DOMAIN, Kind, Server};
 use tests::house::{Client, Seen, begin, meet};
 
-/// A device that plays over the internet only. Switched off, it keeps what is on its disk.
+/// A device that plays over the internet only. Its data survives while it is off.
 struct Device {
     host: Option<Host>,
     client: Client,
@@ -39,13 +39,13 @@ struct Device {
 impl Device {
     async fn new(name: &str, authority: &Authority) -> Self {
         if let Ok(filter) = tracing_subscriber::EnvFilter::try_from_env("QIYOU_LOG") {
-            // Another device of this process may have done so.
+            // Another device of this process may have initialised the log.
             let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
         }
         Self::with(name, authority, Vec::new()).await
     }
 
-    /// One that has these carriers beside.
+    /// The same with these additional carriers.
     async fn with(name: &str, authority: &Authority, carriers: Vec<Arc<dyn Transport>>) -> Self {
         let home = tempfile::tempdir().expect("a directory");
         let mut config = HostConfig::new(home.path());
@@ -89,7 +89,7 @@ impl Device {
     async fn until_account(&mut self, state: AccountState) {
         let is = |seen: &Seen| seen.account.as_ref().is_some_and(|account| account.state() == state);
         self.client.until(&format!("{state:?}"), is).await;
-        // Whatever asks for a person says so in both languages, with what to do.
+        // States that need the user have sentences in both languages, with a remedy.
         let words = self.client.seen.account.as_ref().and_then(|account| account.sentence.clone());
         let told = words.is_some_and(|words| words.en.contains(". ") && words.zh.chars().count() > 8);
         let well = matches!(state, AccountState::AccountOnline | AccountState::AccountConnecting);
@@ -97,7 +97,7 @@ impl Device {
     }
 }
 
-/// Two accounts that are contacts of each other, and two people who have compared strings.
+/// Two accounts that are contacts of each other, and two users who have compared strings.
 async fn friends(server: &Server, authority: &Authority) -> (Device, Device) {
     friends_at([server, server], authority).await
 }
@@ -121,7 +121,7 @@ async fn contacts_at(places: [(&str, String); 2], authority: &Authority) -> (Dev
     (anna, ben)
 }
 
-/// The first asks, the second accepts.
+/// The first requests, the second accepts.
 async fn become_contacts(anna: &mut Device, ben: &mut Device, accounts: &[String; 2]) {
     anna.ask_contact(&accounts[1]).await;
     let asks = |seen: &Seen| contact(seen, &accounts[0]) == Some(ContactState::ContactAsks);
@@ -147,7 +147,7 @@ fn link_up(seen: &Seen) -> bool {
     link == Some((Carrier::Online, PeerLink::Up))
 }
 
-/// Both let a bot play, and hold the same in the end.
+/// Both let a bot play, and have equal records at the end.
 async fn play_on(anna: &mut Device, ben: &mut Device) -> usize {
     for device in [&mut *anna, &mut *ben] {
         if device.client.seen.room().is_some_and(|room| room.result.is_none()) {
@@ -157,14 +157,14 @@ async fn play_on(anna: &mut Device, ben: &mut Device) -> usize {
     until_equal(anna, ben).await
 }
 
-/// The match is over, each knows that the other has all, and both have the same. Gives how many plies.
+/// The match is over, each side knows that the other has everything, and both records are equal. Returns the number of plies.
 async fn until_equal(anna: &mut Device, ben: &mut Device) -> usize {
     for device in [&mut *anna, &mut *ben] {
         device.client.until_over().await;
         let all = |room: &control::Room| room.seen_ply as usize == room.record.len();
         device.client.until("everything is acknowledged", |seen| seen.room().is_some_and(all)).await;
     }
-    // What crossed an end that was not the rules' own is told to the other's client a moment later.
+    // An action that crossed an agreed end reaches the other's client a moment later.
     let plies = |device: &Device| device.client.seen.room().map_or(0, |room| room.record.len());
     let most = plies(anna).max(plies(ben));
     for device in [&mut *anna, &mut *ben] {
@@ -181,10 +181,10 @@ async fn a_match_and_a_restart(kind: Kind) {
     let mut server = Server::start(kind, &authority);
     let (mut anna, mut ben) = friends(&server, &authority).await;
     begin(&mut anna.client, &mut ben.client, None).await;
-    // The server dies in the middle, and what is played meanwhile arrives once.
+    // The server is killed in the middle; actions of the meantime arrive once.
     anna.client.play("h8").await.expect("played");
     ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
-    // Accounts that were made a moment ago must be on disk: ejabberd's database writes its log every few seconds.
+    // New accounts must be on disk: ejabberd's database writes its log every few seconds.
     tokio::time::sleep(Duration::from_secs(6)).await;
     server.kill();
     ben.client.play("i9").await.expect("kept");
@@ -216,7 +216,7 @@ async fn a_match_goes_on_when_ejabberd_is_killed_and_restarted() {
     a_match_and_a_restart(Kind::Ejabberd).await;
 }
 
-/// Each game from the invitation to an end, one after another between the same two.
+/// Each game from the invitation to an end, one after another between the same two players.
 async fn every_game(kind: Kind) {
     let authority = Authority::new();
     let server = Server::start(kind, &authority);
@@ -231,9 +231,9 @@ async fn every_game(kind: Kind) {
             |seen: &Seen| seen.room().is_some_and(|room| room.record.len() >= 16 || room.result.is_some());
         ben.client.until("some plies", some).await;
         let room_id = ben.client.seen.room().expect("a room").id.clone();
-        // Refused when the game has come to its own end by now.
+        // Refused if the game has ended by itself.
         let _ = ben.client.ask(request::Body::Resign(control::Resign { room_id, side: 0 })).await;
-        // A move that crossed the resignation is in both records in the end.
+        // A move that crossed the resignation is in both records.
         let plies = until_equal(&mut anna, &mut ben).await;
         println!("{kind:?}: {game:?}, {plies} plies, records equal");
         for device in [&mut anna, &mut ben] {
@@ -304,7 +304,7 @@ async fn players_of_two_servers_play_as_those_of_one() {
     println!("two federated servers: whole match of {plies} plies, records equal");
 }
 
-/// Nobody is there when the other is: the server keeps what is written. From the invitation to the end.
+/// The two are never online together: the server stores the messages. From the invitation to the end.
 async fn a_match_by_letters(kind: Kind) {
     let authority = Authority::new();
     let server = Server::start(kind, &authority);
@@ -330,7 +330,7 @@ async fn a_match_by_letters(kind: Kind) {
     ben.client
         .until("an invitation by letter", |seen| seen.invitations.iter().any(|one| one.by_letter))
         .await;
-    // It outlives a restart that comes before the answer.
+    // The request survives a restart before the answer.
     ben.switch_off().await;
     ben.switch_on().await;
     ben.client.until("the invitation again", |seen| seen.invitations.iter().any(|one| one.by_letter)).await;
@@ -351,13 +351,13 @@ async fn a_match_by_letters(kind: Kind) {
         assert_eq!(mover.client.seen.room().expect("a room").seen_ply as usize, plies, "the other has it");
         mover.client.play(moves[plies]).await.expect("played");
         until_letter(mover, LetterState::Waiting).await;
-        // Put away with the move just made: the letter goes out with the goodbye.
+        // The app is closed right after the move: the letter is sent with the goodbye.
         if plies % 3 != 0 {
             until_letter(mover, LetterState::AtServer).await;
         }
         mover.switch_off().await;
     }
-    // Anna has five in a row. Ben reads of it, and she, who is there too this time, gets his receipt or his record.
+    // Anna has five in a row. Ben receives it, and Anna, now online too, gets his receipt or his record.
     anna.switch_on().await;
     ben.switch_on().await;
     for device in [&mut anna, &mut ben] {
@@ -426,7 +426,7 @@ async fn a_letter_is_acknowledged_by_the_server_then_by_the_friend_and_may_be_de
         .await;
 }
 
-/// Another program of the account takes the messages that the server has kept: the archive still has them.
+/// Another client of the account reads the offline messages: the archive still has them.
 #[tokio::test]
 #[ignore = "needs Prosody: make test-carriers"]
 async fn letters_that_another_program_has_fetched_are_read_from_the_archive() {
@@ -439,7 +439,7 @@ async fn letters_that_another_program_has_fetched_are_read_from_the_archive() {
     let invite = control::Invite { peer, by_letter: true, ..control::Invite::default() };
     anna.client.ask(request::Body::Invite(invite)).await.expect("written");
     until_letter(&mut anna, LetterState::AtServer).await;
-    // The same account on a device that knows no friends: it is handed the letter, and cannot read it.
+    // The same account on a device without the friend: it receives the letter, and cannot decrypt it.
     let mut other = Device::new("Other", &authority).await;
     other.sign_in("ben", "secret of it", &server.address(), false).await;
     other.until_account(AccountState::AccountOnline).await;
@@ -470,7 +470,7 @@ fn random_schedules_through_a_server_end_with_equal_records() {
     assert!(links > LISTS as usize && messages > 20 * LISTS as usize, "{links} links, {messages} messages");
 }
 
-/// Alone in its process, so that its memory is the players'.
+/// In a process of its own, so that its memory is the players'.
 async fn two_hundred_accounts(kind: Kind) {
     const PAIRS: usize = 100;
     let authority = Authority::new();
@@ -523,7 +523,7 @@ async fn the_password_is_in_the_keyring_when_there_is_one_and_else_in_a_file() {
         anna.switch_off().await;
         anna.config.secrets = Some(Bus::At(desktop.address.clone()));
         anna.switch_on().await;
-        // Nobody listens there: what is tried is where the password is, not whether it is right.
+        // Nobody listens there: the test checks where the password is stored, not whether it is right.
         anna.sign_in("anna", "pass word \u{e4}", "127.0.0.1:9", false).await;
         anna.until_account(AccountState::AccountServerGone).await;
         anna.switch_off().await;

@@ -1,4 +1,4 @@
-//! Real links under made-up schedules: the random lists that the sessions' own model plays in memory, over sockets and servers.
+//! Real links with random schedules: the lists of the sessions' in-memory model, over sockets and servers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -17,11 +17,11 @@ use tokio_util::codec::Framed;
 use crate::pair::{ANNA, BERT, Carrier, Pair};
 use crate::schedule;
 
-/// Frames over Noise over a carrier. Not the host's reader, whose limits on how many frames a person's device sends in a second
-/// no machine keeps to.
+/// Frames over Noise over a carrier. Not the host's reader, whose limit of frames per second
+/// a program exceeds.
 pub(crate) type Frames = Framed<SecureLink<Box<dyn Duplex>>, FrameCodec>;
 
-/// A server or a socket that says nothing for this long has failed.
+/// Limit for the silence of a server or socket.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Two devices on a carrier, and the link between them.
@@ -48,7 +48,7 @@ impl Real {
         Self { runtime, transports, listeners, addresses, identities, ends, links, messages }
     }
 
-    /// Plays the lists of these seeds to equal records. Gives how many links were made and how many messages went over them.
+    /// Plays the lists of these seeds to equal records. Returns the number of links, and of messages over them.
     pub(crate) fn play(self, seeds: std::ops::Range<u64>, length: usize) -> (usize, usize) {
         let real = Arc::new(Mutex::new(self));
         for seed in seeds {
@@ -96,7 +96,7 @@ impl Carrier for Shared {
             let accept = async {
                 loop {
                     let duplex = listening.accept().await.expect("it listens");
-                    // What was left of a link before may still have been on its way.
+                    // Messages of an earlier link may still arrive.
                     if let Ok(link) = secure::accept(duplex, accepts, kind, &AcceptedPeers::all()).await {
                         return link;
                     }
@@ -140,7 +140,7 @@ pub(crate) async fn listen(transport: &dyn Transport, tag: u8) -> Box<dyn Listen
     transport.listen(card).await.expect("it listens")
 }
 
-/// Where the device of this tag is.
+/// The address of the device with this tag.
 pub(crate) async fn find(transport: &dyn Transport, tag: u8) -> Address {
     let mut watch = transport.watch(true);
     let look = async {

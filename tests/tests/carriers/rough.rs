@@ -1,4 +1,4 @@
-//! Matches over a bad way to the server: connections that are cut, that fall silent, that are slow.
+//! Matches over a bad connection to the server: connections that are cut, silent, or slow.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::servers::{Authority, DOMAIN, Kind, Server};
 use crate::way::{Way, Weather};
 use crate::{Device, contacts_at, link_up, play_on};
 
-/// Anna by a way that may be bad, Ben by one that is good, friends in a match of which the first move is played.
+/// Anna over a connection that may be impaired, Ben over a good one, friends in a match after the first move.
 async fn two(server: &Server, authority: &Authority) -> (Way, Device, Device) {
     let way = Way::to(server.address()).await;
     let places = [(DOMAIN, way.address.clone()), (DOMAIN, server.address())];
@@ -28,7 +28,7 @@ async fn until_record(anna: &mut Device, ben: &mut Device, moves: &[&str]) {
     }
 }
 
-/// A tunnel: the server keeps the session (XEP-0198), and who plays with her does not even see her go.
+/// In a tunnel: the server keeps the session (XEP-0198), and the opponent does not notice the absence.
 async fn a_cut(kind: Kind) {
     let authority = Authority::new();
     let server = match kind {

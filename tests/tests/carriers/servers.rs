@@ -1,4 +1,4 @@
-//! Real XMPP servers on loopback, with TLS from an authority of the test's own. Nothing of the system's is used or changed.
+//! Real XMPP servers on loopback, with TLS by the test's own authority. The system's configuration is neither used nor changed.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -7,26 +7,26 @@ use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// The domain of every account, but where two servers talk to each other.
+/// The domain of every account, except where two servers federate.
 pub(crate) const DOMAIN: &str = "chess.test";
 
-/// The other one's.
+/// The second server's domain.
 pub(crate) const OTHER_DOMAIN: &str = "go.test";
 
-/// An authority, and a key with its certificate for both domains.
+/// A certificate authority, and a key with its certificate for both domains.
 pub(crate) struct Authority {
     folder: tempfile::TempDir,
 }
 
-/// What is right or wrong with a server's certificate.
+/// The validity of a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Proof {
     Right,
     /// Signed by the authority, for another domain.
     OtherName,
-    /// Right until yesterday.
+    /// Expired yesterday.
     Expired,
-    /// Signed by nobody else.
+    /// Self-signed.
     Itself,
 }
 
@@ -35,7 +35,7 @@ impl Authority {
         Self::with(Proof::Right)
     }
 
-    /// An authority whose servers have a certificate like this.
+    /// An authority whose servers have such a certificate.
     pub(crate) fn with(proof: Proof) -> Self {
         let names = match proof {
             Proof::OtherName => "DNS:elsewhere.test".to_owned(),
@@ -82,15 +82,15 @@ impl Authority {
     }
 }
 
-/// A server that runs, or can be started again with what it has on disk.
+/// A server that runs, or can be restarted with its data.
 pub(crate) struct Server {
     kind: Kind,
     pub(crate) domain: &'static str,
     folder: tempfile::TempDir,
-    /// Where it listens.
+    /// Its address.
     ip: &'static str,
     port: u16,
-    /// Of Erlang's port mapper, which each server here has for itself.
+    /// The port of Erlang's port mapper, one for each server here.
     epmd_port: u16,
     child: Option<Child>,
 }
@@ -106,13 +106,13 @@ impl Server {
         Self::with(kind, authority, DOMAIN, "127.0.0.1", "")
     }
 
-    /// Prosody with this in its configuration beside what it needs, and with a log of everything.
+    /// Prosody with additional configuration, and a debug log.
     pub(crate) fn prosody_with(authority: &Authority, extra: &str) -> Self {
         let alone = "s2s_ports = { }\nmodules_disabled = { \"s2s\" }\n";
         Self::with(Kind::Prosody, authority, DOMAIN, "127.0.0.1", &format!("{alone}{extra}"))
     }
 
-    /// Two servers of different domains that look each other up in a file instead of the DNS, and trust the authority only.
+    /// Two servers of different domains that resolve each other by a file instead of the DNS, and trust only the authority.
     pub(crate) fn federated(authority: &Authority) -> [Self; 2] {
         for ip in FEDERATED.iter() {
             let free = TcpListener::bind((ip.as_str(), 5269));
@@ -162,16 +162,16 @@ impl Server {
         server
     }
 
-    /// Where clients connect to.
+    /// The address for clients.
     pub(crate) fn address(&self) -> String {
         format!("{}:{}", self.ip, self.port)
     }
 
-    /// As a power cut would.
+    /// Kills it, as a power cut would.
     pub(crate) fn kill(&mut self) {
         for pid in self.processes() {
             let pid = rustix::process::Pid::from_raw(pid as i32).expect("a process");
-            // It may have ended with the one before.
+            // It may have ended with the process before.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         }
         if let Some(mut child) = self.child.take() {
@@ -180,7 +180,7 @@ impl Server {
         }
     }
 
-    /// Started again.
+    /// Restarts it.
     pub(crate) fn again(&mut self) {
         let folder = self.folder.path();
         let log = fs::File::create(folder.join("out.log")).expect("a file");
@@ -202,7 +202,7 @@ impl Server {
         };
         self.child =
             Some(command.stdout(log).stderr(errors).stdin(Stdio::null()).spawn().expect("the server runs"));
-        // Patience, not a bound: Erlang starts in 3 s, and not in a minute on two cores that 14 other programs want.
+        // A limit for hangs: Erlang starts in 3 s, and needs over a minute on two cores with 14 other busy programs.
         for _ in 0..3000 {
             if TcpStream::connect(self.address()).is_ok() {
                 return;
@@ -217,7 +217,7 @@ impl Server {
         command.env("ERL_EPMD_ADDRESS", "127.0.0.1").env("ERL_EPMD_PORT", self.epmd_port.to_string());
     }
 
-    /// What it has said since it was started.
+    /// Its log since its start.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("out.log")).unwrap_or_default()
     }
@@ -226,7 +226,7 @@ impl Server {
         format!("qiyou{}@localhost", self.port)
     }
 
-    /// The server's own processes: with ejabberd those that its script has started, under its node's name.
+    /// The server's processes: with ejabberd those that its script has started, under its node's name.
     fn processes(&self) -> Vec<u32> {
         let child = self.child.as_ref().map(Child::id);
         if self.kind == Kind::Prosody {
@@ -242,7 +242,7 @@ impl Server {
         all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
     }
 
-    /// An account that its administration makes.
+    /// Creates an account by the administration.
     pub(crate) fn make_account(&self, name: &str, password: &str) {
         match self.kind {
             Kind::Prosody => self.administer(&["user", "create", &format!("{name}@{DOMAIN}"), password]),
@@ -250,7 +250,7 @@ impl Server {
         }
     }
 
-    /// The account's end, by the server's own administration.
+    /// Deletes the account by the administration.
     pub(crate) fn delete_account(&self, name: &str) {
         match self.kind {
             Kind::Prosody => self.administer(&["user", "delete", &format!("{name}@{DOMAIN}")]),
@@ -258,7 +258,7 @@ impl Server {
         }
     }
 
-    /// The account is shut by the administration, for a reason of its own.
+    /// Locks the account by the administration, with its reason.
     pub(crate) fn ban(&self, name: &str) {
         match self.kind {
             Kind::Prosody => self.administer(&[&format!(
@@ -268,9 +268,9 @@ impl Server {
         }
     }
 
-    /// What the server's process takes, in kB.
+    /// Memory of the server's process, in kB.
     pub(crate) fn resident_kb(&self) -> u64 {
-        // Of ejabberd's helpers and itself the largest is itself.
+        // Of ejabberd and its helpers the largest process is ejabberd.
         self.processes().into_iter().map(resident_kb).max().unwrap_or(0)
     }
 
@@ -294,7 +294,7 @@ impl Server {
     }
 }
 
-/// What a process has in memory, in kB.
+/// Resident memory of a process, in kB.
 pub(crate) fn resident_kb(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -317,7 +317,7 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port()
 }
 
-/// Addresses of the two that talk to each other: both on the port that is the protocol's own, and so of this process alone.
+/// Addresses of the two federating servers: both use the protocol's standard port, and so addresses of this process alone.
 static FEDERATED: LazyLock<[String; 2]> = LazyLock::new(|| {
     let [high, low] = (std::process::id() as u16).to_be_bytes();
     [2, 3].map(|last| format!("127.{high}.{low}.{last}"))

@@ -1,4 +1,4 @@
-//! What goes wrong with an account or its server: each is told for what it is, and none is passed over.
+//! Failures of an account or its server: each is reported as what it is, and none is ignored.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::network::within;
 use crate::servers::{Authority, DOMAIN, Kind, Proof, Server};
 use crate::{Device, contact};
 
-/// What the server or the system said.
+/// The detail from the server or the system.
 fn detail(device: &Device) -> String {
     device.client.seen.account.as_ref().map_or_else(String::new, |account| account.detail.clone())
 }
@@ -18,7 +18,7 @@ async fn take_over(device: &mut Device) {
     device.client.done(request::Body::TakeOver(control::TakeOver {})).await;
 }
 
-/// The two kinds end the same sessions in different words; people read the same.
+/// The two servers end the same sessions with different errors; users see the same state.
 async fn each_trouble(kind: Kind) {
     let authority = Authority::new();
     let server = Server::start(kind, &authority);
@@ -32,7 +32,7 @@ async fn each_trouble(kind: Kind) {
     other.sign_in("anna", "wrong", &server.address(), false).await;
     other.until_account(AccountState::AccountWrongPassword).await;
 
-    // Signed in elsewhere, in both directions.
+    // Signed in elsewhere, with each server.
     other.sign_in("anna", "right", &server.address(), false).await;
     other.until_account(AccountState::AccountOnline).await;
     anna.until_account(AccountState::AccountElsewhere).await;
@@ -40,8 +40,8 @@ async fn each_trouble(kind: Kind) {
     anna.until_account(AccountState::AccountOnline).await;
     other.until_account(AccountState::AccountElsewhere).await;
 
-    // Shut by whoever runs the server. Prosody's administrator says that it is a policy, and lets it in again when a person
-    // tries. ejabberd says that it is a conflict, and has taken the password away. The reason is passed on in either case.
+    // Locked by the server's operator. Prosody reports a policy violation, and allows a later login by the
+    // user. ejabberd reports a conflict, and has removed the password. The reason is shown in either case.
     server.ban("anna");
     anna.until_account(match kind {
         Kind::Prosody => AccountState::AccountPolicy,
@@ -64,13 +64,13 @@ async fn each_trouble(kind: Kind) {
         }
     }
 
-    // Deleted while it is in use, and no more there afterwards.
+    // Deleted while in use, and unknown afterwards.
     server.delete_account(name);
     anna.until_account(AccountState::AccountGone).await;
     take_over(&mut anna).await;
     anna.until_account(AccountState::AccountWrongPassword).await;
 
-    // Nobody listens: tried again and again, until somebody does.
+    // Nobody listens: the device retries until somebody does.
     let address = server.address();
     drop(server);
     anna.sign_in(name, "right", &address, false).await;
@@ -93,7 +93,7 @@ async fn each_trouble_with_an_account_of_ejabberd_is_told_for_what_it_is() {
 #[tokio::test]
 #[ignore = "needs Prosody and ejabberd: make test-carriers"]
 async fn a_certificate_that_is_not_valid_is_never_passed_over() {
-    // Of an authority that the device does not know, with either server.
+    // A certificate of an unknown authority, with either server.
     for kind in [Kind::Prosody, Kind::Ejabberd] {
         let (theirs, ours) = (Authority::new(), Authority::new());
         refused(&Server::start(kind, &theirs), &ours, "UnknownIssuer").await;
@@ -108,7 +108,7 @@ async fn a_certificate_that_is_not_valid_is_never_passed_over() {
     }
 }
 
-/// The device stops before it says who it is, says why, and does not try again by itself; a person who insists gets no further.
+/// The device stops before it authenticates, reports why, and does not retry by itself; a retry by the user fails too.
 async fn refused(server: &Server, trusted: &Authority, why: &str) {
     let mut anna = Device::new("Anna", trusted).await;
     let tries = || {
@@ -138,7 +138,7 @@ async fn refused(server: &Server, trusted: &Authority, why: &str) {
 #[ignore = "needs Prosody: make test-carriers"]
 async fn a_server_that_is_not_safe_or_makes_no_accounts_is_told_of() {
     let authority = Authority::new();
-    // Without encryption, and with no way to sign in but to show the password.
+    // Without encryption, and with no login mechanism but a plain password.
     let bare = "c2s_require_encryption = false\nmodules_disabled = { \"s2s\", \"tls\" }\n";
     let plain = "disable_sasl_mechanisms = { \"SCRAM-SHA-1\", \"SCRAM-SHA-1-PLUS\", \"SCRAM-SHA-256\", \"SCRAM-SHA-256-PLUS\" }\n";
     for extra in [bare, plain] {
@@ -154,14 +154,14 @@ async fn a_server_that_is_not_safe_or_makes_no_accounts_is_told_of() {
     let mut anna = Device::new("Anna", &authority).await;
     anna.sign_in("anna", "right", &server.address(), true).await;
     anna.until_account(AccountState::AccountNotMade).await;
-    // A domain that this server is not for.
+    // A domain that this server does not serve.
     anna.sign_in_as(format!("anna@other.{DOMAIN}"), "right", &server.address(), false).await;
     anna.until_account(AccountState::AccountServerGone).await;
     println!("another domain: {}", detail(&anna));
     tokio::time::timeout(Duration::from_secs(5), anna.switch_off()).await.expect("it does not hang");
 }
 
-/// Somebody who is no contact sends messages of some thousand levels, by a client that nobody would write for people.
+/// Somebody who is no contact sends messages nested thousands of levels deep, with a malicious client.
 async fn deep_messages(kind: Kind, levels: u32) {
     let authority = Authority::new();
     let server = Server::start(kind, &authority);
@@ -182,7 +182,7 @@ async fn deep_messages(kind: Kind, levels: u32) {
         "{said} {}",
         String::from_utf8_lossy(&sent.stderr)
     );
-    // What was sent after them comes after them: this device has read all, and is still there.
+    // Later messages arrive after them: the device has read all of them, and is still online.
     let mallory = format!("mallory@{DOMAIN}");
     let asks = |seen: &Seen| contact(seen, &mallory) == Some(ContactState::ContactAsks);
     anna.client.until("Mallory asks", asks).await;
@@ -200,6 +200,6 @@ async fn messages_of_thousands_of_levels_through_prosody_end_nothing() {
 #[tokio::test]
 #[ignore = "needs ejabberd: make test-carriers"]
 async fn messages_of_a_thousand_levels_through_ejabberd_end_nothing() {
-    // It ends the stream of whoever sends some thousand; these it passes on.
+    // The server ends the stream of a client that sends thousands of levels; this number it forwards.
     deep_messages(Kind::Ejabberd, 1_000).await;
 }

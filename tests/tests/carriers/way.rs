@@ -1,4 +1,4 @@
-//! The way between devices and a server: it can be slow, silent or cut, as on a train.
+//! A proxy between devices and a server: it can be slow, silent or cut, as the network on a train.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-/// How it is.
+/// The state of the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weather {
     Clear,
-    /// What is sent arrives after the first, or up to the second later still; in order, as TCP has it.
+    /// Data arrives after the first duration, plus up to the second; in order, as TCP guarantees.
     Slow(Duration, Duration),
-    /// Nothing passes, and nobody is told.
+    /// No data passes, without an error.
     Silent,
-    /// Connections end, and new ones too.
+    /// Connections are closed, new ones too.
     Cut,
 }
 
-/// A way to one server; it ends when dropped.
+/// A proxy to one server; it ends when dropped.
 pub(crate) struct Way {
-    /// Where devices connect to.
+    /// The address for devices.
     pub(crate) address: String,
     weather: watch::Sender<Weather>,
 }
@@ -66,7 +66,7 @@ impl Way {
     }
 }
 
-/// One direction, until it ends.
+/// Forwards one direction until it ends.
 async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut weather: watch::Receiver<Weather>) {
     let (queue, mut waiting) = mpsc::unbounded_channel::<(Instant, Vec<u8>)>();
     let seen = weather.clone();

@@ -1,4 +1,4 @@
-//! Guests with a browser: whole matches over real sockets, strangers at the door, and nothing that listens unasked.
+//! Guests with a browser: whole matches over real sockets, unknown clients, and no listening port unless requested.
 
 mod page;
 
@@ -29,7 +29,7 @@ fn a_guest() -> control::Seat {
     control::Seat { who: Some(seat::Who::Guest(true)), ..Default::default() }
 }
 
-/// A room of this game with a guest at this side.
+/// A room of this game with a guest seat at this side.
 async fn open(client: &mut Client, game: Game, options: &[(&str, &str)], guest: Side) -> String {
     let options = options
         .iter()
@@ -55,7 +55,7 @@ async fn code(client: &mut Client, room: &str, watch: bool) -> Code {
     }
 }
 
-/// A room with a guest who has come.
+/// A room whose guest has connected.
 async fn with_guest(client: &mut Client) -> (String, Code, Page) {
     let room = open(client, Game::Gomoku, &[], Side::Second).await;
     let code = code(client, &room, false).await;
@@ -64,7 +64,7 @@ async fn with_guest(client: &mut Client) -> (String, Code, Page) {
     (room, code, page)
 }
 
-/// The game of a room as the host's client sees it.
+/// The position of a room as the host's client sees it.
 fn game_of(room: &control::Room) -> AnyGame {
     let setup = wire::read_setup(room.setup.as_ref()).expect("a setup");
     let mut game = AnyGame::new(&setup).expect("a game");
@@ -75,7 +75,7 @@ fn game_of(room: &control::Room) -> AnyGame {
     game
 }
 
-/// As a page says it.
+/// The action in the page's JSON form.
 fn said(action: Action) -> Value {
     let point = wire::point;
     match action {
@@ -91,7 +91,7 @@ fn said(action: Action) -> Value {
     }
 }
 
-/// A random action, which brings a game to its end sooner or later: in Go both pass after a while and agree.
+/// A random action that eventually ends a game: in Go both sides pass after a while and agree.
 fn any_action(game: &AnyGame, rng: &mut Rng) -> Action {
     let legal = game.legal_actions();
     let calm = |action: &Action| !matches!(action, Action::Pass | Action::Toggle(_) | Action::Resume);
@@ -106,7 +106,7 @@ fn any_action(game: &AnyGame, rng: &mut Rng) -> Action {
     from[rng.below(from.len() as u32) as usize]
 }
 
-/// Plays a match to its end by random moves, the guest's page reloaded at each of its plies, each of its actions sent twice.
+/// Plays a match to its end by random moves; at each ply the guest's page is reloaded, and each of its actions is sent twice.
 async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u64) -> Vec<Value> {
     let mut house = House::new(seed);
     let mut device = device(&mut house).await;
@@ -146,7 +146,7 @@ async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u6
                 continue;
             }
             assert_eq!(reply["ok"], json!(true), "{action:?}: {reply}");
-            // A reload at every ply: the same seat, and what is sent again is not played again.
+            // A reload at every ply: the guest gets the same seat, and a repeated action is not played again.
             heard.append(&mut page.heard);
             page = Page::come(&code, TAB, page.id()).await;
             reloads += 1;
@@ -163,7 +163,7 @@ async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u6
                 notation: String::new(),
             };
             if let Err(refusal) = client.ask(request::Body::Act(act)).await {
-                // A race of this test with the dead stones that the host proposes, or with the page that is being reloaded.
+                // A race between this test and the host's proposal of dead stones, or the page that is being reloaded.
                 assert!(
                     game == Game::Go || refusal.code() == control::RefusalCode::RefusalLinkLost,
                     "{action:?}: {refusal:?}"
@@ -177,7 +177,7 @@ async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u6
     assert_eq!(page.room["digest"], json!(format!("{:016x}", room.digest)));
     assert!(!page.room["result"]["words"]["zh"].as_str().unwrap_or("").is_empty());
     assert!(reloads > 3, "{reloads} reloads");
-    // It stands in the records under the guest's name.
+    // The record names the guest.
     let listed = control::ListMatches { limit: 10, opponent: "ben".into(), ..Default::default() };
     let Ok(reply::Body::Matches(list)) = client.ask(request::Body::ListMatches(listed)).await else {
         panic!("no list")
@@ -229,14 +229,14 @@ async fn a_race_is_run_on_both_boards_and_a_reload_loses_no_press() {
         let engine::lights_out::Solution::Presses { presses, .. } = lights.solution() else { panic!("none") };
         presses.points().map(Action::Press).collect::<Vec<_>>()
     };
-    // Nobody runs while the guest is away.
+    // No clock runs while the guest is away.
     let refused = client.ask(press(wire::action(solution[0]))).await.expect_err("the match waits");
     assert_eq!(refused.code(), control::RefusalCode::RefusalLinkLost);
     let code = code(client, &id, false).await;
     let mut page = Page::come(&code, TAB, 0).await;
     page.until_room(|room| room["race"]["my_clock_runs"] == json!(true)).await;
     assert_eq!(page.room["board"]["lights"].as_array().map(Vec::len), Some(3));
-    // The person here presses once; the guest's board stays as it was.
+    // The host's player presses once; the guest's board is unchanged.
     let before = page.room["board"]["lights"].clone();
     client.done(press(wire::action(solution[0]))).await;
     page.until_room(|room| room["race"]["their_presses"] == json!(1)).await;
@@ -254,7 +254,7 @@ async fn a_race_is_run_on_both_boards_and_a_reload_loses_no_press() {
         assert_eq!(page.ask("act", act).await["ok"], json!(true), "and none is doubled");
     }
     page.until_room(|room| room["race"]["i_finished"] == json!(true)).await;
-    // The person here is slower: their run ends by itself, and the guest has won.
+    // The host's player is slower: the run ends by itself, and the guest has won.
     client.until("the race is over", |seen| seen.rooms[&id].result.is_some()).await;
     let room = client.seen.rooms[&id].clone();
     let result = room.result.expect("over");
@@ -263,7 +263,7 @@ async fn a_race_is_run_on_both_boards_and_a_reload_loses_no_press() {
     assert_eq!(board(&room).touch.expect("told").kind(), control::TouchKind::TouchNothing);
     page.until_room(|room| !room["result"].is_null()).await;
     compare_with_examples(&page.heard);
-    // The next game is another board, and the colours change.
+    // The next game has another board, and the colours are swapped.
     let fields = page.position();
     let offer = json!({"room": fields["room"], "ply": page.room["ply"], "revision": fields["revision"], "kind": "new_game"});
     assert_eq!(page.ask("offer", offer).await["ok"], json!(true));
@@ -284,7 +284,7 @@ async fn a_race_goes_on_after_the_host_starts_again_and_the_guest_comes_with_a_n
     for (presses, at) in (1..).zip([0, 1, 1024]) {
         let reply = page.act(&json!({ "press": at })).await;
         assert_eq!(reply["ok"], json!(true), "{reply}");
-        // The room may have come before the reply.
+        // The room event may arrive before the reply.
         page.until_room(|room| room["race"]["my_presses"] == json!(presses)).await;
     }
     let press = control::Act { room_id: id.clone(), notation: "b2".into(), action: None };
@@ -313,7 +313,7 @@ async fn what_needs_consent_waits_for_the_other_person() {
     page.until_room(|room| room["ply"] == json!(1)).await;
     assert_eq!(page.act(&json!({"place": 8 * 1024 + 8})).await["ok"], json!(true));
     page.until_room(|room| room["ply"] == json!(2)).await;
-    // The guest asks to take back; Anna declines, then offers a draw, which the guest accepts by offering one.
+    // The guest requests a take-back; Anna declines, then offers a draw, which the guest accepts by offering one.
     let offer = |page: &Page, kind: &str| {
         let mut offer = page.position();
         offer["kind"] = kind.into();
@@ -341,7 +341,7 @@ async fn what_needs_consent_waits_for_the_other_person() {
     page.until_room(|room| room["ply"] == json!(0)).await;
     assert_eq!(page.ask("answer", answer.clone()).await["ok"], json!(true), "a repeated answer does nothing");
     assert_eq!((&page.room["revision"], &page.room["offer"]), (&json!(1), &Value::Null));
-    // An old position is not played on.
+    // An action in an old position is refused.
     let stale = json!({"room": id, "ply": 0, "revision": 0, "action": {"place": 0}});
     assert_eq!(page.ask("act", stale).await["refused"], json!("stale"));
     let draw = offer(&page, "draw");
@@ -350,7 +350,7 @@ async fn what_needs_consent_waits_for_the_other_person() {
     let ours = control::Offer { room_id: id.clone(), kind: OfferKind::OfferDraw.into() };
     client.done(request::Body::Offer(ours)).await;
     page.until_room(|room| room["result"]["ending"] == json!("draw_agreed")).await;
-    // Words go both ways, and each once.
+    // Chat messages pass in both directions, once each.
     client
         .done(request::Body::Say(control::Say {
             room_id: id.clone(),
@@ -506,7 +506,7 @@ async fn a_seat_that_is_no_guests_any_more_lets_nobody_play() {
     assert_eq!(page.closed().await, "code_closed");
     client.until("told", |seen| seen.guests.is_empty()).await;
     assert_eq!(client.seen.rooms[&id].record.len(), 1);
-    // A guest who comes back another day has a new code, and the same match.
+    // A guest who returns another day has a new code, and the same match.
     let seat = control::Seat { name: "Ben".into(), ..a_guest() };
     let set = control::SetSeat { room_id: id.clone(), side: Side::Second.into(), seat: Some(seat) };
     client.done(request::Body::SetSeat(set)).await;
@@ -519,7 +519,7 @@ async fn a_seat_that_is_no_guests_any_more_lets_nobody_play() {
     assert_eq!(page.act(&json!({"place": 3})).await["ok"], json!(true));
 }
 
-/// Ports on which this process listens by TCP.
+/// TCP ports on which this process listens.
 fn listening() -> BTreeSet<String> {
     let own: BTreeSet<String> = std::fs::read_dir("/proc/self/fd")
         .expect("Linux")
@@ -542,7 +542,7 @@ fn listening() -> BTreeSet<String> {
 
 #[test]
 fn nothing_listens_before_a_code_is_shown_nor_after_the_last_is_closed() {
-    // In a process of its own: other tests of this program listen at the same time.
+    // In a process of its own: other tests of this program listen concurrently.
     const ALONE: &str = "QIYOU_TEST_ALONE";
     let name = "nothing_listens_before_a_code_is_shown_nor_after_the_last_is_closed";
     if std::env::var_os(ALONE).is_none() {
@@ -661,7 +661,7 @@ async fn five_wrong_codes_wait_and_a_closed_one_says_so() {
     );
 }
 
-/// Bytes of this process in memory.
+/// Resident memory of this process in bytes.
 fn resident() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux");
     statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("pages") * 4_096
@@ -674,7 +674,7 @@ async fn a_hostile_client_costs_bounded_memory_and_disturbs_nobody() {
     let client = &mut device.client;
     let (id, code, mut page) = with_guest(client).await;
     let other = open(client, Game::Go, &[("size", "9")], Side::First).await;
-    // Messages that are none, and the ids of other rooms.
+    // Invalid messages, and the ids of other rooms.
     for message in [
         "",
         "null",
@@ -737,12 +737,12 @@ async fn a_hostile_client_costs_bounded_memory_and_disturbs_nobody() {
     long.until("welcome", |_| true).await;
     long.send(&format!("{{\"ping\":1{}}}", " ".repeat(100_000))).await;
     assert_eq!(long.closed().await, "bad_message");
-    // A thousand connections that say nothing.
+    // A thousand idle connections.
     let mut crowd = Vec::new();
     for _ in 0..1_000 {
         crowd.push(tokio::net::TcpStream::connect(code.address()).await.ok());
     }
-    // Meanwhile the other match goes on.
+    // The other match goes on meanwhile.
     let opened = control::OpenRoom { first: Some(here()), second: Some(here()), ..Default::default() };
     let Ok(reply::Body::RoomId(third)) = client.ask(request::Body::OpenRoom(opened)).await else {
         panic!("no room")
@@ -752,10 +752,10 @@ async fn a_hostile_client_costs_bounded_memory_and_disturbs_nobody() {
         client.done(request::Body::Act(act)).await;
     }
     let grown = resident().saturating_sub(before);
-    // Other tests of this program run in the same process at the same time.
+    // Other tests of this program run concurrently in this process.
     assert!(grown < 96 << 20, "{} KiB", grown >> 10);
     drop(crowd);
-    // And a guest comes in again once the crowd has gone.
+    // A guest can connect again after the idle connections are closed.
     let mut back = loop {
         let origin = format!("http://{}", code.authority);
         match Page::connect(&code, &code.authority, &origin).await {
@@ -793,7 +793,7 @@ fn the_documentation_names_games_and_sides_as_players_read_them() {
     assert_eq!(compared.len(), engine::GameKind::ALL.len(), "{compared:?}");
 }
 
-/// Checks that what the host sends has the form of the documentation's examples, and that no kind of message is undocumented.
+/// Checks that the host's messages have the form of the documentation's examples, and that every kind of message is documented.
 fn compare_with_examples(heard: &[Value]) {
     let examples: Value =
         serde_json::from_str(include_str!("../../../docs/guest-examples.json")).expect("JSON");

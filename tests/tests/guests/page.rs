@@ -1,4 +1,4 @@
-//! A guest's page, without a browser: what `docs/guest.md` says, and nothing of the host's own types.
+//! A guest's page without a browser: written from `docs/guest.md`, without the host's types.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::Message as Frame;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-/// A local host answers in milliseconds; a machine under load takes longer.
+/// A local host answers in milliseconds; a busy machine takes longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A code as its URL says it.
+/// A code, parsed from its URL.
 #[derive(Clone)]
 pub(crate) struct Code {
     pub(crate) authority: String,
@@ -40,7 +40,7 @@ pub(crate) struct Page {
     id: u64,
     /// The latest room.
     pub(crate) room: Value,
-    /// Everything that came, oldest first.
+    /// Everything received, oldest first.
     pub(crate) heard: Vec<Value>,
 }
 
@@ -74,7 +74,7 @@ impl Page {
     }
 
     pub(crate) async fn send(&mut self, text: &str) {
-        // A host that has closed the connection says why in what it sent before.
+        // A host that has closed the connection states the reason before.
         let _ = timeout(PATIENCE, self.socket.send(Frame::text(text))).await;
     }
 
@@ -86,7 +86,7 @@ impl Page {
         self.answer().await
     }
 
-    /// The answer to the last message: its kind's content.
+    /// The reply to the last message: its kind's content.
     pub(crate) async fn answer(&mut self) -> Value {
         let id = self.id;
         loop {
@@ -98,14 +98,14 @@ impl Page {
         }
     }
 
-    /// Plays in the room as it is shown; returns the reply.
+    /// Plays in the room as shown; returns the reply.
     pub(crate) async fn act(&mut self, action: &Value) -> Value {
         let mut fields = self.position();
         fields["action"] = action.clone();
         self.ask("act", fields).await
     }
 
-    /// What a message says of the position that it is about.
+    /// The fields of a message that name the position it is about.
     pub(crate) fn position(&self) -> Value {
         let race = &self.room["race"];
         let ply = if race.is_null() { &self.room["ply"] } else { &race["my_presses"] };
@@ -153,7 +153,7 @@ impl Page {
         }
     }
 
-    /// Why the connection was closed.
+    /// The reason why the connection was closed.
     pub(crate) async fn closed(&mut self) -> String {
         let closed = self.until("closed", |_| true).await;
         assert_eq!(self.next().await, None, "nothing comes after it");
@@ -169,7 +169,7 @@ pub(crate) fn only(message: &Value) -> (&str, &Value) {
     (kind, content)
 }
 
-/// One request as bytes, and everything that comes back until the host closes or is silent.
+/// One request as bytes, and the response until the host closes the connection or is silent.
 pub(crate) async fn raw(code: &Code, request: &str) -> String {
     let mut stream = TcpStream::connect(code.address()).await.expect("the port is open");
     let _ = stream.write_all(request.as_bytes()).await;

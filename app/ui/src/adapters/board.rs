@@ -1,5 +1,5 @@
-//! The match on the board page: what is asked of the host there. What a touch means is in `touch`, what is shown in `show` and
-//! `points`, and where points stand in `layout`.
+//! The match on the board page: its state, and requests to the host. `touch` has the meaning of touches, `show` and `points`
+//! update the view, `layout` maps points to the screen.
 
 mod flash;
 mod layout;
@@ -19,28 +19,27 @@ use proto::control::{
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::{game, replay, touched, when};
-use crate::app::{Answer, Asked, Choosing, Controller, HintState};
+use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::LastGame;
 use crate::screens::{
     Advice, BoardAdapter, ChoiceKind, Dialog, LineView, MainWindow, Navigation, PointView, Remark,
 };
 
-pub(crate) use layout::Look;
+use layout::Look;
 pub(super) use layout::{Layout, Names, names};
 pub(super) use points::plain_points;
-pub(super) use show::{counts_area, ending, pairs, show};
-pub(crate) use solving::Solving;
-pub(crate) use touch::put_down;
+pub(super) use show::{counts_area, ending, pairs};
+use solving::Solving;
 pub(super) use touch::{Touch, meaning};
 
-/// What the board has asked.
+/// Requests of the board page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Question {
     /// An action, in this match at this ply.
     Act { room: String, ply: u32 },
     /// For this match, at this ply and revision.
     Hint { room: String, ply: u32, revision: u32 },
-    /// By which rules this is played.
+    /// The rules of this setup.
     Rules { setup: wire::Setup },
 }
 
@@ -50,7 +49,91 @@ impl From<Question> for Asked {
     }
 }
 
-/// Rows of the models that the page draws from. They live as long as the app: only what differs is changed.
+/// The hint for one position.
+#[derive(Clone, Debug, PartialEq)]
+enum HintState {
+    Asked {
+        room: String,
+        ply: u32,
+        /// Lights Out: the whole solution is requested, to be played, instead of one press to be shown.
+        solve: bool,
+    },
+    Found {
+        room: String,
+        ply: u32,
+        revision: u32,
+        action: Action,
+        /// Lights Out: number of presses of the solution; below: whether it is minimal.
+        presses: u32,
+        fewest: bool,
+        /// Other variations with their winning chances, best first; below: threats of both sides.
+        lines: Vec<control::HintLine>,
+        threats: Vec<control::Threat>,
+    },
+}
+
+/// A point that was touched, in one position.
+#[derive(Clone, Debug, PartialEq)]
+struct Picked {
+    room: String,
+    ply: u32,
+    revision: u32,
+    at: u32,
+}
+
+/// An action that would lose at once, awaiting the player's confirmation, in one position.
+#[derive(Clone, Debug, PartialEq)]
+struct Losing {
+    room: String,
+    ply: u32,
+    revision: u32,
+    kind: action::Kind,
+    /// The reason, if it is not the repetition of a position.
+    words: Option<control::Words>,
+}
+
+/// An action without a point, awaiting the player's confirmation, in one position.
+#[derive(Clone, Debug, PartialEq)]
+struct Choosing {
+    room: String,
+    ply: u32,
+    revision: u32,
+    action: Action,
+}
+
+/// The board page: the player's input, the view of the board, advice. The match itself is [`AppState::room`], which other pages
+/// read too.
+#[derive(Default)]
+pub(crate) struct BoardPage {
+    /// The piece picked for a step.
+    picked: Option<Picked>,
+    losing: Option<Losing>,
+    choosing: Option<Choosing>,
+    /// The point of a stone that awaits a second tap.
+    waiting: Option<Picked>,
+    /// The board is rotated.
+    turned: bool,
+    /// Last chat message of the opponent and of this device's player, while displayed.
+    said: [Option<control::Said>; 2],
+    /// The board that is being opened is solved as soon as it is there.
+    solve_when_there: bool,
+    /// Id of a match whose board has no solution, according to the host.
+    unsolvable: Option<String>,
+    /// The visible part of a large board.
+    look: Look,
+    hint: Option<HintState>,
+    solving: Option<Solving>,
+    thought_open: bool,
+}
+
+/// What the board page draws from.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    known: &'a AppState,
+    page: &'a BoardPage,
+}
+
+/// Rows of the models that the page draws from. They live as long as the app: only changed rows are set.
 #[derive(Default)]
 pub(crate) struct Rows {
     points: Rc<VecModel<PointView>>,
@@ -66,15 +149,15 @@ pub(crate) struct Rows {
     threats: Rc<VecModel<SharedString>>,
     faded: RefCell<points::Faded>,
     beside: show::Beside,
-    /// For how long the other person has been away, in milliseconds, as the host has told of which match.
+    /// The match, and how long its other player has been away, in milliseconds, as last told by the host.
     told_away: RefCell<Option<(String, u32)>>,
     pub(crate) flash: flash::Flash,
     pub(crate) moment: moment::Moments,
 }
 
 /// Whether the board shows this position of this match.
-fn stands(app: &Controller, room: &str, ply: u32, revision: u32) -> bool {
-    app.read().room.as_ref().is_some_and(|shown| {
+fn stands(known: &AppState, room: &str, ply: u32, revision: u32) -> bool {
+    known.room.as_ref().is_some_and(|shown| {
         let shown_ply = shown.board.as_ref().map_or(0, |board| board.ply);
         (room, ply, revision) == (&*shown.id, shown_ply, shown.revision)
     })
@@ -97,123 +180,101 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     app.board.flash.attach(app);
     app.board.moment.attach(app);
     page.on_skip_moment(when!(app, |app| app.board.moment.skip(&app)));
-    page.on_next_level(when!(app, |app| next_level(&app)));
-    page.on_touch(when!(app, |app, index| touch::touch(&app, index)));
-    page.on_aim(when!(app, |app, index, small| touch::aim(&app, index, small)));
-    page.on_confirm_move(when!(app, |app, yes| {
-        let mut meant = None;
-        app.change(|inner| meant = inner.waiting.take());
-        if let Some(waiting) = meant.filter(|_| yes) {
-            touch::act_or_warn(&app, waiting.at);
-        }
+    page.on_next_level(touched!(app, |_pages, cx| next_level(cx)));
+    page.on_touch(touched!(app, |pages, cx, index| pages.board.touch(index, cx)));
+    page.on_aim(touched!(app, |pages, cx, index, small| pages.board.aim(index, small, cx)));
+    page.on_confirm_move(touched!(app, |pages, cx, yes| pages.board.confirm_move(yes, cx)));
+    page.on_turn(touched!(app, |pages, _cx| pages.board.turned = !pages.board.turned));
+    page.on_toggle_facing(touched!(app, |_pages, cx| {
+        cx.preferences.change(|known| known.face_to_face = !known.face_to_face);
     }));
-    page.on_turn(when!(app, |app| app.change(|inner| inner.turned = !inner.turned)));
-    page.on_toggle_facing(when!(app, |app| {
-        app.prefer(|known| known.face_to_face = !known.face_to_face);
-    }));
-    page.on_say(when!(app, |app, phrase, text| say(&app, phrase, text.trim())));
-    page.on_toggle_muted(when!(app, |app| {
-        let muted = app.read().friend_at_board().map(|friend| (friend.id.clone(), !friend.muted));
+    page.on_say(touched!(app, |_pages, cx, phrase, text| say(phrase, text.trim(), cx)));
+    page.on_toggle_muted(touched!(app, |_pages, cx| {
+        let muted = cx.known.friend_at_board().map(|friend| (friend.id.clone(), !friend.muted));
         if let Some((peer, muted)) = muted {
             let set = control::SetMuted { peer, muted };
-            app.tell(request::Body::SetMuted(set));
+            cx.ask.tell(request::Body::SetMuted(set));
         }
     }));
-    page.on_take_theirs(when!(app, |app| {
-        if let Some(room_id) = room_id(&app) {
+    page.on_take_theirs(touched!(app, |_pages, cx| {
+        if let Some(room_id) = room_id(cx) {
             let take = control::TakeTheirs { room_id };
-            app.tell(request::Body::TakeTheirs(take));
+            cx.ask.tell(request::Body::TakeTheirs(take));
         }
     }));
-    page.on_pause(when!(app, |app| {
-        let paused = app.read().room.as_ref().is_some_and(|room| room.paused);
-        offer(&app, if paused { WireOffer::OfferContinue } else { WireOffer::OfferPause });
+    page.on_pause(touched!(app, |_pages, cx| {
+        let paused = cx.known.room.as_ref().is_some_and(|room| room.paused);
+        offer(if paused { WireOffer::OfferContinue } else { WireOffer::OfferPause }, cx);
     }));
     page.on_change_board(touched!(app, |pages, cx| pages.editor.change(cx)));
-    page.on_adjourn(when!(app, |app| offer(&app, WireOffer::OfferAdjourn)));
-    page.on_choose(when!(app, |app, index| {
-        let chosen = {
-            let inner = app.read();
-            let board = inner.room.as_ref().and_then(|room| room.board.as_ref());
-            usize::try_from(index).ok().and_then(|index| board?.choices.get(index).copied())
-        };
+    page.on_adjourn(touched!(app, |_pages, cx| offer(WireOffer::OfferAdjourn, cx)));
+    page.on_choose(touched!(app, |pages, cx, index| {
+        let board = cx.known.room.as_ref().and_then(|room| room.board.as_ref());
+        let chosen = usize::try_from(index).ok().and_then(|index| board?.choices.get(index).copied());
         if let Some(action) = chosen {
-            choose(&app, action);
+            pages.board.choose(action, cx);
         }
     }));
-    page.on_choose_confirmed(when!(app, |app| {
-        let mut meant = None;
-        app.change(|inner| meant = inner.choosing.take());
-        if let Some(asked) = meant.filter(|asked| stands(&app, &asked.room, asked.ply, asked.revision)) {
-            act(&app, asked.action);
-        }
-    }));
-    page.on_step_anyway(when!(app, |app| {
-        let mut meant = None;
-        app.change(|inner| meant = inner.losing.take());
-        if let Some(losing) = meant.filter(|asked| stands(&app, &asked.room, asked.ply, asked.revision)) {
-            act(&app, Action { kind: Some(losing.kind) });
-        }
-    }));
+    page.on_choose_confirmed(touched!(app, |pages, cx| pages.board.choose_confirmed(cx)));
+    page.on_step_anyway(touched!(app, |pages, cx| pages.board.step_anyway(cx)));
     page.on_look(when!(app, |app, columns, rows| {
-        // At the board's own edge the cursor goes on to what is beside the board.
-        if !look(&app, columns, rows)
-            && let Some(window) = app.window.upgrade()
-        {
+        let mut moved = false;
+        app.turn(|pages, cx| moved = pages.board.look(columns, rows, cx));
+        // At the board's edge the focus moves to the next control.
+        if !moved && let Some(window) = app.window.upgrade() {
             window.global::<Navigation>().invoke_step_focus(columns + rows);
         }
     }));
-    page.on_look_by(when!(app, |app, columns, rows| {
-        look(&app, columns, rows);
+    page.on_look_by(touched!(app, |pages, cx, columns, rows| {
+        pages.board.look(columns, rows, cx);
     }));
-    page.on_zoom(when!(app, |app, step| {
-        app.change(|inner| {
-            inner.look.step_zoom(step);
-        });
-    }));
-    page.on_take_back(when!(app, |app| offer(&app, WireOffer::OfferTakeBack)));
-    page.on_analyse(when!(app, |app, step| analyse(&app, step)));
-    page.on_save_picture(touched!(app, |_pages, cx| {
-        if let Some(subject) = cx.known.room.as_ref().and_then(|room| show::subject(room, cx.known)) {
+    page.on_zoom(touched!(app, |pages, _cx, step| pages.board.look.step_zoom(step)));
+    page.on_take_back(touched!(app, |_pages, cx| offer(WireOffer::OfferTakeBack, cx)));
+    page.on_analyse(touched!(app, |_pages, cx, step| analyse(step, cx)));
+    page.on_save_picture(touched!(app, |pages, cx| {
+        let subject = cx.known.room.as_ref().and_then(|room| show::subject(room, &pages.board));
+        if let Some(subject) = subject {
             replay::ask_file_name(subject, cx);
         }
     }));
     page.on_review(touched!(app, |pages, cx| pages.replay.review(cx)));
-    page.on_new_game_same(when!(app, |app| offer(&app, WireOffer::OfferNewGameSame)));
-    page.on_offer_draw(when!(app, |app| offer(&app, WireOffer::OfferDraw)));
-    page.on_new_game(when!(app, |app| begin_again(&app)));
-    page.on_new_game_confirmed(when!(app, |app| offer(&app, WireOffer::OfferNewGame)));
-    page.on_hint(when!(app, |app| hint(&app)));
-    page.on_solve(when!(app, |app| solve(&app)));
-    page.on_solve_step(when!(app, |app| solve_step(&app)));
-    page.on_solve_pause(when!(app, |app| app.change(|inner| {
-        if let Some(solving) = &mut inner.solving {
+    page.on_new_game_same(touched!(app, |_pages, cx| offer(WireOffer::OfferNewGameSame, cx)));
+    page.on_offer_draw(touched!(app, |_pages, cx| offer(WireOffer::OfferDraw, cx)));
+    page.on_new_game(touched!(app, |_pages, cx| begin_again(cx)));
+    page.on_new_game_confirmed(touched!(app, |_pages, cx| offer(WireOffer::OfferNewGame, cx)));
+    page.on_hint(touched!(app, |pages, cx| pages.board.ask_hint(false, cx)));
+    page.on_solve(touched!(app, |pages, cx| pages.board.solve(cx)));
+    page.on_solve_step(touched!(app, |pages, cx| pages.board.solve_step(cx)));
+    page.on_solve_pause(touched!(app, |pages, _cx| {
+        if let Some(solving) = &mut pages.board.solving {
             solving.pause_or_go_on();
         }
-    })));
-    page.on_solve_stop(when!(app, |app| app.change(|inner| inner.solving = None)));
-    page.on_resign(when!(app, |app| resign(&app)));
-    page.on_answer_offer(when!(app, |app, accept| {
-        if let Some(room_id) = room_id(&app) {
+    }));
+    page.on_solve_stop(touched!(app, |pages, _cx| pages.board.solving = None));
+    page.on_resign(touched!(app, |_pages, cx| resign(cx)));
+    page.on_answer_offer(touched!(app, |_pages, cx, accept| {
+        if let Some(room_id) = room_id(cx) {
             let answer = control::AnswerOffer { room_id, accept };
-            app.tell(request::Body::AnswerOffer(answer));
+            cx.ask.tell(request::Body::AnswerOffer(answer));
         }
     }));
-    page.on_leave(when!(app, |app| app.leave_room()));
-    page.on_toggle_thought(when!(app, |app| app.change(|inner| inner.thought_open = !inner.thought_open)));
-    page.on_toggle_coordinates(when!(app, |app| {
-        app.prefer(|known| known.coordinates = !known.coordinates);
+    page.on_leave(touched!(app, |_pages, cx| cx.go.leave_room()));
+    page.on_toggle_thought(touched!(app, |pages, _cx| {
+        pages.board.thought_open = !pages.board.thought_open;
+    }));
+    page.on_toggle_coordinates(touched!(app, |_pages, cx| {
+        cx.preferences.change(|known| known.coordinates = !known.coordinates);
     }));
 }
 
-fn room_id(app: &Controller) -> Option<String> {
-    app.read().room.as_ref().map(|room| room.id.clone())
+fn room_id(cx: &Cx<'_>) -> Option<String> {
+    cx.known.room.as_ref().map(|room| room.id.clone())
 }
 
-fn say(app: &Controller, phrase: i32, text: &str) {
-    if let Some(room_id) = room_id(app) {
+fn say(phrase: i32, text: &str, cx: &mut Cx<'_>) {
+    if let Some(room_id) = room_id(cx) {
         let say = control::Say { room_id, phrase, text: text.into() };
-        app.tell(request::Body::Say(say));
+        cx.ask.tell(request::Body::Say(say));
     }
 }
 
@@ -225,7 +286,7 @@ fn other(side: wire::Side) -> wire::Side {
     }
 }
 
-/// A match as its page shows it: what is looked at after the end takes the place of the end.
+/// A match as its page shows it: the position under review replaces the final one.
 pub(crate) fn seen(room: &Room) -> Room {
     let mut seen = room.clone();
     if let Some(analysis) = &room.analysis {
@@ -237,32 +298,183 @@ pub(crate) fn seen(room: &Room) -> Room {
     seen
 }
 
-/// Looks at another position after the end: 0 the last one, -1 and 1 a move back and on, -2 the first, 2 the last, 3 no more.
-fn analyse(app: &Controller, step: i32) {
+/// Moves the review after the end: 0 the last position, -1 and 1 a move back and on, -2 the first, 2 the last, 3 closes it.
+fn analyse(step: i32, cx: &mut Cx<'_>) {
     use control::analyse::Step;
-    let asked = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
-        let total = room.record.len() as u32;
-        let at = room.analysis.as_ref().map_or(total, |analysis| analysis.ply);
-        let step = match step {
-            -2 => Step::ToPly(0),
-            -1 => Step::Back(true),
-            1 => Step::ToPly((at + 1).min(total)),
-            3 => Step::Close(true),
-            _ => Step::ToPly(total),
-        };
-        control::Analyse { room_id: room.id.clone(), step: Some(step) }
+    let Some(room) = &cx.known.room else { return };
+    let total = room.record.len() as u32;
+    let at = room.analysis.as_ref().map_or(total, |analysis| analysis.ply);
+    let step = match step {
+        -2 => Step::ToPly(0),
+        -1 => Step::Back(true),
+        1 => Step::ToPly((at + 1).min(total)),
+        3 => Step::Close(true),
+        _ => Step::ToPly(total),
     };
-    app.tell(request::Body::Analyse(asked));
+    let asked = control::Analyse { room_id: room.id.clone(), step: Some(step) };
+    cx.ask.tell(request::Body::Analyse(asked));
 }
 
-/// A choice beside the points. Giving one's turn away and taking a colour are asked about first: a finger slips, and a record has no
-/// way back that the other need not agree to.
-fn choose(app: &Controller, action: Action) {
-    let asked = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
+fn act(action: Action, cx: &mut Cx<'_>) {
+    let Some(room) = &cx.known.room else { return };
+    let room_id = room.id.clone();
+    let question = Question::Act { room: room_id.clone(), ply: ply(room) };
+    let body = if room.analysis.is_some() {
+        let step = Some(control::analyse::Step::TryAction(action));
+        request::Body::Analyse(control::Analyse { room_id, step })
+    } else {
+        request::Body::Act(control::Act { room_id, action: Some(action), notation: String::new() })
+    };
+    cx.ask.send(body, question);
+}
+
+fn ply(room: &Room) -> u32 {
+    room.board.as_ref().map_or(0, |board| board.ply)
+}
+
+fn offer(kind: WireOffer, cx: &mut Cx<'_>) {
+    if let Some(room_id) = room_id(cx) {
+        cx.ask.tell(request::Body::Offer(control::Offer { room_id, kind: kind.into() }));
+    }
+}
+
+/// Opens the same game against the computer's next level, which the host has named after a win.
+fn next_level(cx: &mut Cx<'_>) {
+    let Some(room) = &cx.known.room else { return };
+    let level = room.achieved.as_ref().map_or(0, |achieved| achieved.next_level);
+    if level == 0 {
+        return;
+    }
+    let seat = |seat: Option<&control::Seat>| {
+        let mut seat = seat.cloned().unwrap_or_default();
+        if let Some(control::seat::Who::BotLevel(of)) = &mut seat.who {
+            (*of, seat.bot_tenths) = (level, 0);
+        }
+        Some(seat)
+    };
+    let open = control::OpenRoom {
+        setup: room.setup.clone(),
+        first: seat(room.first.as_ref()),
+        second: seat(room.second.as_ref()),
+        pace: room.pace,
+        ..Default::default()
+    };
+    let word = game::word(super::wire_game(room.setup.as_ref()));
+    let room_id = room.id.clone();
+    cx.preferences.change(move |known| {
+        known.games.entry(word.into()).or_insert_with(|| LastGame::first(word)).level = level as f32;
+    });
+    cx.ask.tell(request::Body::CloseRoom(control::CloseRoom { room_id }));
+    cx.ask.send(request::Body::OpenRoom(open), Asked::Room);
+}
+
+/// Starts a new game; an unfinished one is only left after a confirmation.
+fn begin_again(cx: &mut Cx<'_>) {
+    let begun = cx.known.room.as_ref().is_some_and(|room| {
+        // Between two devices the other player is asked, which is confirmation enough.
+        room.puzzle.is_none()
+            && room.result.is_none()
+            && room.link.is_none()
+            && room.board.as_ref().is_some_and(|board| board.ply > 0)
+    });
+    if begun {
+        cx.go.dialog(Dialog::ConfirmNewGame);
+    } else {
+        cx.go.dialog(Dialog::None);
+        offer(WireOffer::OfferNewGame, cx);
+    }
+}
+
+/// Number of variations of a hint: what fits beside the board on a phone.
+const HINT_LINES: u32 = 3;
+
+fn is_lamps(room: &Room) -> bool {
+    room.board.as_ref().is_some_and(|board| board.game() == wire::Game::LightsOut)
+}
+
+fn resign(cx: &mut Cx<'_>) {
+    let Some(room) = &cx.known.room else { return };
+    // With both seats here, the side to move resigns.
+    let side = match room.mine[..] {
+        [only] => only,
+        _ => room.board.as_ref().map_or(0, |board| board.turn),
+    };
+    let resign = control::Resign { room_id: room.id.clone(), side };
+    cx.ask.tell(request::Body::Resign(resign));
+}
+
+/// Leaves the board; with another person present, after a confirmation.
+pub(crate) fn ask_to_leave(cx: &mut Cx<'_>) {
+    let with_someone = cx.known.room.as_ref().is_some_and(|room| {
+        room.result.is_none() && room.link.as_ref().is_some_and(|link| link.state() != PeerLink::Left)
+    });
+    if with_someone {
+        cx.go.dialog(Dialog::ConfirmLeave);
+    } else {
+        cx.go.leave_room();
+    }
+}
+
+impl BoardPage {
+    /// The board of another match is opened.
+    pub(crate) fn on_opened(&mut self) {
+        self.hint = None;
+        self.picked = None;
+        self.waiting = None;
+        self.turned = false;
+        self.look = Look::default();
+    }
+
+    /// Handles a new state of the match, or the first state of its rematch (`follows`).
+    pub(crate) fn on_room_changed(&mut self, room: &Room, follows: bool) {
+        // The picked piece is dropped, even if a take-back restores its position.
+        for held in [&mut self.picked, &mut self.waiting] {
+            if held.as_ref().is_some_and(|held| (held.ply, held.revision) != (ply(room), room.revision)) {
+                *held = None;
+            }
+        }
+        if follows {
+            self.look = Look::default();
+        }
+    }
+
+    /// Sets whether the board that is being opened is solved at once.
+    pub(crate) fn set_solve_when_there(&mut self, solve: bool) {
+        self.solve_when_there = solve;
+    }
+
+    /// Handles the opening of the board that was requested.
+    pub(crate) fn on_there(&mut self, cx: &mut Cx<'_>) {
+        if std::mem::take(&mut self.solve_when_there) {
+            self.solve(cx);
+        }
+    }
+
+    /// Shows the bot's thoughts.
+    pub(crate) fn show_thought(&mut self) {
+        self.thought_open = true;
+    }
+
+    /// Displays a chat message.
+    pub(crate) fn display_said(&mut self, said: control::Said) {
+        let mine = usize::from(said.mine);
+        self.said[mine] = Some(said);
+    }
+
+    /// Ends the display of chat messages.
+    pub(crate) fn clear_said(&mut self) {
+        self.said = [None, None];
+    }
+
+    /// The last chat message of this side's player, while displayed.
+    fn said_by(&self, room: &Room, mine: bool) -> Option<&control::Said> {
+        self.said[usize::from(mine)].as_ref().filter(|said| said.room_id == room.id)
+    }
+
+    /// A choice beside the points. Passing and choosing a colour need a confirmation: a finger slips, and a take-back needs the
+    /// other player's consent.
+    fn choose(&mut self, action: Action, cx: &mut Cx<'_>) {
+        let Some(room) = &cx.known.room else { return };
         let Some(board) = &room.board else { return };
         let could_play = board.touch.as_ref().is_some_and(|touch| touch.kind() == TouchKind::TouchPlace);
         let asks = match action.kind {
@@ -270,194 +482,107 @@ fn choose(app: &Controller, action: Action) {
             Some(action::Kind::Choose(_)) => true,
             _ => false,
         };
-        asks.then(|| Choosing { room: room.id.clone(), ply: board.ply, revision: room.revision, action })
-    };
-    match asked {
-        Some(asked) => {
-            app.change(|inner| inner.choosing = Some(asked));
-            app.open(Dialog::ConfirmChoice);
-        }
-        None => act(app, action),
-    }
-}
-
-fn act(app: &Controller, action: Action) {
-    let (body, question) = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
-        let room_id = room.id.clone();
-        let question = Question::Act { room: room_id.clone(), ply: ply(room) };
-        let body = if room.analysis.is_some() {
-            let step = Some(control::analyse::Step::TryAction(action));
-            request::Body::Analyse(control::Analyse { room_id, step })
+        if asks {
+            self.choosing =
+                Some(Choosing { room: room.id.clone(), ply: board.ply, revision: room.revision, action });
+            cx.go.dialog(Dialog::ConfirmChoice);
         } else {
-            request::Body::Act(control::Act { room_id, action: Some(action), notation: String::new() })
-        };
-        (body, question)
-    };
-    app.ask(body, question);
-}
-
-fn ply(room: &Room) -> u32 {
-    room.board.as_ref().map_or(0, |board| board.ply)
-}
-
-pub(crate) fn reply(app: &Controller, question: Question, answer: Answer) {
-    match (answer, question) {
-        (Ok(reply::Body::Hint(hint)), Question::Hint { room, ply, revision }) => {
-            advised(app, (room, ply, revision), hint);
+            act(action, cx);
         }
-        (Ok(reply::Body::Sheet(sheet)), Question::Rules { setup }) => {
-            app.change(|inner| inner.room_sheet = Some((setup, sheet)));
-        }
-        (Err(refusal), Question::Act { room: of, ply: at }) => {
-            let is_seen = app.read().room.as_ref().is_some_and(|room| room.id == of && ply(room) == at);
-            if is_seen {
-                app.board.flash.light(app, &refusal.points);
-            }
-            app.tell_refusal(&refusal, Remark::BadRequest);
-        }
-        (Err(refusal), Question::Hint { room, .. }) => {
-            app.change(|inner| {
-                inner.hint = None;
-                if refusal.code() == RefusalCode::RefusalUnsolvable {
-                    inner.unsolvable = Some(room);
-                }
-            });
-            app.tell_refusal(&refusal, Remark::NoHint);
-        }
-        // A newer host's match may be of a game that has no sheet here.
-        (Err(_), Question::Rules { .. }) | (Ok(_), _) => {}
     }
-}
 
-/// Moves the part of the board that is seen: by half of it, so that what was at the edge stays in sight. False where the board
-/// ends.
-fn look(app: &Controller, columns: i32, rows: i32) -> bool {
-    let mut moved = false;
-    app.change(|inner| {
-        let Some(room) = &inner.room else { return };
-        let Some(board) = &room.board else { return };
-        let layout = Layout::of(inner, room, board);
+    fn choose_confirmed(&mut self, cx: &mut Cx<'_>) {
+        let asked = self.choosing.take();
+        if let Some(asked) = asked.filter(|asked| stands(cx.known, &asked.room, asked.ply, asked.revision)) {
+            act(asked.action, cx);
+        }
+    }
+
+    fn step_anyway(&mut self, cx: &mut Cx<'_>) {
+        let losing = self.losing.take();
+        if let Some(losing) = losing.filter(|asked| stands(cx.known, &asked.room, asked.ply, asked.revision))
+        {
+            act(Action { kind: Some(losing.kind) }, cx);
+        }
+    }
+
+    pub(crate) fn reply(&mut self, question: Question, answer: Answer, cx: &mut Cx<'_>) {
+        match (answer, question) {
+            (Ok(reply::Body::Hint(hint)), Question::Hint { room, ply, revision }) => {
+                self.advised((room, ply, revision), hint, cx);
+            }
+            (Ok(reply::Body::Sheet(sheet)), Question::Rules { setup }) => {
+                cx.go.remember_rules(setup, sheet);
+            }
+            (Err(refusal), Question::Act { room: of, ply: at }) => {
+                let is_seen = cx.known.room.as_ref().is_some_and(|room| room.id == of && ply(room) == at);
+                if is_seen {
+                    cx.go.flash(&refusal.points);
+                }
+                cx.go.refused(refusal, Remark::BadRequest);
+            }
+            (Err(refusal), Question::Hint { room, .. }) => {
+                self.hint = None;
+                if refusal.code() == RefusalCode::RefusalUnsolvable {
+                    self.unsolvable = Some(room);
+                }
+                cx.go.refused(refusal, Remark::NoHint);
+            }
+            // A newer host's match may be of a game without a sheet.
+            (Err(_), Question::Rules { .. }) | (Ok(_), _) => {}
+        }
+    }
+
+    /// Moves the visible part of the board by half of its size, so that the former edge stays visible. False at the board's
+    /// edge.
+    fn look(&mut self, columns: i32, rows: i32, cx: &Cx<'_>) -> bool {
+        let Some(room) = &cx.known.room else { return false };
+        let Some(board) = &room.board else { return false };
+        let layout = Layout::of(self, room, board);
         let by = |from: usize, step: i32, seen: usize, whole: usize| {
             from.saturating_add_signed(step as isize * seen.div_ceil(2) as isize).min(whole - seen)
         };
-        inner.look.left = by(layout.left, columns, layout.wide, layout.columns);
-        inner.look.top = by(layout.top, rows, layout.high, layout.rows);
-        moved = (inner.look.left, inner.look.top) != (layout.left, layout.top);
-    });
-    moved
-}
-
-fn offer(app: &Controller, kind: WireOffer) {
-    if let Some(room_id) = room_id(app) {
-        app.tell(request::Body::Offer(control::Offer { room_id, kind: kind.into() }));
+        self.look.left = by(layout.left, columns, layout.wide, layout.columns);
+        self.look.top = by(layout.top, rows, layout.high, layout.rows);
+        (self.look.left, self.look.top) != (layout.left, layout.top)
     }
-}
 
-/// The same game against the computer's next level, which the host has named after a win.
-fn next_level(app: &Controller) {
-    let next = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
-        let level = room.achieved.as_ref().map_or(0, |achieved| achieved.next_level);
-        if level == 0 {
-            return;
-        }
-        let seat = |seat: Option<&control::Seat>| {
-            let mut seat = seat.cloned().unwrap_or_default();
-            if let Some(control::seat::Who::BotLevel(of)) = &mut seat.who {
-                (*of, seat.bot_tenths) = (level, 0);
-            }
-            Some(seat)
-        };
-        let open = control::OpenRoom {
-            setup: room.setup.clone(),
-            first: seat(room.first.as_ref()),
-            second: seat(room.second.as_ref()),
-            pace: room.pace,
-            ..Default::default()
-        };
-        (room.id.clone(), level, game::word(super::wire_game(room.setup.as_ref())), open)
-    };
-    let (room_id, level, word, open) = next;
-    app.prefer(|known| {
-        known.games.entry(word.into()).or_insert_with(|| LastGame::first(word)).level = level as f32;
-    });
-    app.tell(request::Body::CloseRoom(control::CloseRoom { room_id }));
-    app.ask(request::Body::OpenRoom(open), Asked::Room);
-}
-
-/// An unfinished game is only left for a new one after a question.
-fn begin_again(app: &Controller) {
-    let begun = app.read().room.as_ref().is_some_and(|room| {
-        // Between two devices the other person is asked, which is question enough.
-        room.puzzle.is_none()
-            && room.result.is_none()
-            && room.link.is_none()
-            && room.board.as_ref().is_some_and(|board| board.ply > 0)
-    });
-    if begun {
-        app.open(Dialog::ConfirmNewGame);
-    } else {
-        app.open(Dialog::None);
-        offer(app, WireOffer::OfferNewGame);
+    /// Plays the solution of a Lights Out board, press by press.
+    fn solve(&mut self, cx: &mut Cx<'_>) {
+        self.ask_hint(true, cx);
     }
-}
 
-pub(crate) fn hint(app: &Controller) {
-    ask_hint(app, false);
-}
-
-/// Plays the solution of a board of lights out, press by press.
-pub(crate) fn solve(app: &Controller) {
-    ask_hint(app, true);
-}
-
-/// Ways to go on that a hint tells: what fits a phone beside the board.
-const HINT_LINES: u32 = 3;
-
-fn is_lamps(room: &Room) -> bool {
-    room.board.as_ref().is_some_and(|board| board.game() == wire::Game::LightsOut)
-}
-
-fn ask_hint(app: &Controller, solve: bool) {
-    let asked = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
-        let ply = room.board.as_ref().map_or(0, |board| board.ply);
-        // A board of lights has one way out, and a puzzle's hint is one move.
+    fn ask_hint(&mut self, solve: bool, cx: &mut Cx<'_>) {
+        let Some(room) = &cx.known.room else { return };
+        // A Lights Out board has one solution, and a puzzle's hint is one move.
         let lines = if is_lamps(room) || room.puzzle.is_some() { 0 } else { HINT_LINES };
-        (room.id.clone(), ply, room.revision, lines)
-    };
-    let (room, ply, revision, lines) = asked;
-    app.ask(
-        request::Body::Hint(control::Hint { room_id: room.clone(), lines, solve }),
-        Question::Hint { room: room.clone(), ply, revision },
-    );
-    app.change(|inner| inner.hint = Some(HintState::Asked { room, ply, solve }));
-}
-
-/// The host's advice about this match at this ply and revision.
-fn advised(app: &Controller, about: (String, u32, u32), found: control::HintFound) {
-    let (room, ply, revision) = about;
-    match found.action.as_ref().and_then(|action| action.kind.as_ref()) {
-        Some(action::Kind::Pass(_)) => app.remark(Remark::HintPass, ""),
-        Some(action::Kind::Agree(_)) => app.remark(Remark::HintAgree, ""),
-        _ => {}
+        let (room, ply, revision) = (room.id.clone(), ply(room), room.revision);
+        cx.ask.send(
+            request::Body::Hint(control::Hint { room_id: room.clone(), lines, solve }),
+            Question::Hint { room: room.clone(), ply, revision },
+        );
+        self.hint = Some(HintState::Asked { room, ply, solve });
     }
-    app.change(|inner| {
-        let solve = matches!(&inner.hint, Some(HintState::Asked { solve: true, .. }));
+
+    /// Handles the hint for this match at this ply and revision.
+    fn advised(&mut self, about: (String, u32, u32), found: control::HintFound, cx: &mut Cx<'_>) {
+        let (room, ply, revision) = about;
+        match found.action.as_ref().and_then(|action| action.kind.as_ref()) {
+            Some(action::Kind::Pass(_)) => cx.go.remark(Remark::HintPass, ""),
+            Some(action::Kind::Agree(_)) => cx.go.remark(Remark::HintAgree, ""),
+            _ => {}
+        }
+        let solve = matches!(&self.hint, Some(HintState::Asked { solve: true, .. }));
         if solve && !found.presses.is_empty() {
-            let columns = inner.room.as_ref().and_then(|room| Some(room.board.as_ref()?.columns));
+            let columns = cx.known.room.as_ref().and_then(|room| Some(room.board.as_ref()?.columns));
             let position = (ply, revision);
             let solving =
                 Solving::new(&room, position, columns.unwrap_or_default(), &found.presses, found.fewest);
-            inner.solving = Some(solving);
-            inner.hint = None;
+            self.solving = Some(solving);
+            self.hint = None;
             return;
         }
-        inner.hint = found.action.map(|action| HintState::Found {
+        self.hint = found.action.map(|action| HintState::Found {
             room,
             ply,
             revision,
@@ -467,51 +592,22 @@ fn advised(app: &Controller, about: (String, u32, u32), found: control::HintFoun
             lines: found.lines,
             threats: found.threats,
         });
-    });
-}
+    }
 
-/// The next press of the solution that is played out; the end of it when the player has changed the board.
-fn solve_step(app: &Controller) {
-    let mut press = None;
-    app.change(|inner| {
-        let of = |solving: &Solving| inner.room.as_ref().is_some_and(|room| solving.is_of(room));
-        inner.solving = inner.solving.take().filter(of);
-        if let (Some(solving), Some(room)) = (&mut inner.solving, &inner.room) {
-            press = solving.step(room);
+    /// The next press of the solution that is played; ends it when the player has changed the board.
+    fn solve_step(&mut self, cx: &mut Cx<'_>) {
+        let room = cx.known.room.as_ref();
+        let of = |solving: &Solving| room.is_some_and(|room| solving.is_of(room));
+        self.solving = self.solving.take().filter(of);
+        if let (Some(solving), Some(room)) = (&mut self.solving, room)
+            && let Some(press) = solving.step(room)
+        {
+            act(press, cx);
         }
-    });
-    if let Some(action) = press {
-        act(app, action);
     }
 }
 
-fn resign(app: &Controller) {
-    let resign = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
-        // Where both seats are here, the one to move resigns.
-        let side = match room.mine[..] {
-            [only] => only,
-            _ => room.board.as_ref().map_or(0, |board| board.turn),
-        };
-        control::Resign { room_id: room.id.clone(), side }
-    };
-    app.tell(request::Body::Resign(resign));
-}
-
-/// The way back from a board: with somebody at the other side of it, a question first.
-pub(crate) fn ask_to_leave(app: &Controller) {
-    let with_someone = app.read().room.as_ref().is_some_and(|room| {
-        room.result.is_none() && room.link.as_ref().is_some_and(|link| link.state() != PeerLink::Left)
-    });
-    if with_someone {
-        app.open(Dialog::ConfirmLeave);
-    } else {
-        app.leave_room();
-    }
-}
-
-/// The point that an action shows at, if it has one.
+/// The point where an action is displayed, if any.
 pub(super) fn point_of(action: &Action) -> Option<u32> {
     match action.kind.as_ref()? {
         action::Kind::Place(at)
@@ -523,7 +619,7 @@ pub(super) fn point_of(action: &Action) -> Option<u32> {
     }
 }
 
-/// The side that sits at this device's side of the board; the first where both do.
+/// The side at the near edge of the board; the first if both are here.
 fn near_side(room: &Room) -> wire::Side {
     match room.mine[..] {
         [only] if only == i32::from(wire::Side::Second) => wire::Side::Second,
@@ -531,7 +627,7 @@ fn near_side(room: &Room) -> wire::Side {
     }
 }
 
-/// The number that a fact of this kind tells of a side, if it is told.
+/// The number of this fact for a side, if present.
 pub(super) fn fact(board: &control::Board, kind: FactKind, of: wire::Side) -> Option<u32> {
     let mut facts = board.facts.iter();
     facts.find(|fact| fact.kind() == kind && fact.side() == of).map(|fact| fact.number)

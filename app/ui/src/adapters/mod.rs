@@ -59,7 +59,7 @@ pub(crate) fn show(window: &MainWindow, app: &Controller) {
     let (known, pages) = (app.read(), app.pages());
     // First, because it selects the language.
     pages.settings.show(window, &known);
-    board::show(window, app);
+    pages.board.show(window, app);
     feel::show(window, app);
     comparison::show(window, &known);
     pages.backup.show(window, &known);

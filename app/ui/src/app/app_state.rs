@@ -1,69 +1,16 @@
-//! State that all pages may read: the host's state, the present page, preferences; and the player's input on the board,
-//! until the board is a page with its own state.
+//! State that all pages may read: the host's state, the present page, the match on the board, preferences.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use client::HostState;
-use proto::board::{Action, Game as WireGame, Setup, action};
+use proto::board::{Game as WireGame, Setup};
 use proto::control::{self, GameSheet, Room};
 
 use super::nav_stack::NavStack;
 use crate::adapters;
 use crate::preferences::{LastGame, Preferences, Store};
 use crate::screens::{Dialog, Page};
-
-/// The hint for one position.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum HintState {
-    Asked {
-        room: String,
-        ply: u32,
-        /// Lights Out: the whole solution is requested, to be played, instead of one press to be shown.
-        solve: bool,
-    },
-    Found {
-        room: String,
-        ply: u32,
-        revision: u32,
-        action: Action,
-        /// Lights Out: number of presses of the solution; below: whether it is minimal.
-        presses: u32,
-        fewest: bool,
-        /// Other variations with their winning chances, best first; below: threats of both sides.
-        lines: Vec<control::HintLine>,
-        threats: Vec<control::Threat>,
-    },
-}
-
-/// The piece picked for a step, in one position.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Picked {
-    pub(crate) room: String,
-    pub(crate) ply: u32,
-    pub(crate) revision: u32,
-    pub(crate) at: u32,
-}
-
-/// An action that would lose at once, awaiting the player's confirmation, in one position.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Losing {
-    pub(crate) room: String,
-    pub(crate) ply: u32,
-    pub(crate) revision: u32,
-    pub(crate) kind: action::Kind,
-    /// The reason, if it is not the repetition of a position.
-    pub(crate) words: Option<control::Words>,
-}
-
-/// An action without a point, awaiting the player's confirmation, in one position.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Choosing {
-    pub(crate) room: String,
-    pub(crate) ply: u32,
-    pub(crate) revision: u32,
-    pub(crate) action: Action,
-}
 
 /// State that all pages may read. Only the controller changes it.
 pub(crate) struct AppState {
@@ -79,24 +26,6 @@ pub(crate) struct AppState {
     pub(super) open_when_there: Option<String>,
     /// The sheet of a match, with its setup: the last one requested.
     pub(crate) room_sheet: Option<(Setup, GameSheet)>,
-    pub(crate) picked: Option<Picked>,
-    /// A step that would lose, awaiting the player's confirmation.
-    pub(crate) losing: Option<Losing>,
-    pub(crate) choosing: Option<Choosing>,
-    /// The point of a stone that awaits a second tap.
-    pub(crate) waiting: Option<Picked>,
-    /// The board is rotated.
-    pub(crate) turned: bool,
-    /// Last chat message of the opponent and of this device's player, while displayed.
-    pub(super) said: [Option<control::Said>; 2],
-    /// The board that is being opened is solved as soon as it is there.
-    pub(crate) solve_when_there: bool,
-    /// Id of a match whose board has no solution, according to the host.
-    pub(crate) unsolvable: Option<String>,
-    /// The visible part of a large board.
-    pub(crate) look: adapters::board::Look,
-    pub(crate) hint: Option<HintState>,
-    pub(crate) solving: Option<adapters::board::Solving>,
     /// What the host says of the remembered choice for each game, by its number.
     pub(crate) sheets: BTreeMap<i32, GameSheet>,
     /// Time controls that the host offers, the same for all games.
@@ -105,7 +34,6 @@ pub(crate) struct AppState {
     pub(super) in_front: bool,
     pub(super) scanning: bool,
     pub(crate) looked_long: bool,
-    pub(crate) thought_open: bool,
     /// The app's own files are here instead of among the user's documents.
     pub(crate) own_folder: Option<PathBuf>,
 }
@@ -159,11 +87,6 @@ impl AppState {
             _ => None,
         })?;
         self.state.friends.get(peer)
-    }
-
-    /// The last chat message of this side's player, while displayed.
-    pub(crate) fn said_by(&self, room: &Room, mine: bool) -> Option<&control::Said> {
-        self.said[usize::from(mine)].as_ref().filter(|said| said.room_id == room.id)
     }
 
     /// The last choices for this game, or its defaults.

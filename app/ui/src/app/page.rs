@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use client::Client;
-use proto::board::Game;
+use proto::board::{Game, Setup};
 use proto::control::{GameSheet, MatchSummary, Refusal, RefusalCode, Request, reply, request};
 use senses::{Cue, Feel};
 
@@ -20,6 +20,7 @@ use crate::screens::{Dialog, Page, Remark};
 #[derive(Default)]
 pub(crate) struct Pages {
     pub(crate) backup: adapters::backup::Backup,
+    pub(crate) board: adapters::board::BoardPage,
     pub(crate) editor: adapters::editor::Editor,
     pub(crate) friends: adapters::friends::Friends,
     pub(crate) gifts: adapters::gifts::Gifts,
@@ -118,7 +119,8 @@ pub(super) enum Step {
     ForgetProgress(String),
     SolveWhenThere(bool),
     SavePicture(Box<adapters::picture::Subject>, String),
-    BoardReply(adapters::board::Question, Box<Answer>),
+    Flash(Vec<u32>),
+    RememberRules(Box<(Setup, GameSheet)>),
 }
 
 /// Steps that the app carries out in order after the page's method.
@@ -234,9 +236,14 @@ impl Go {
         self.0.push(Step::ForgetProgress(peer.to_owned()));
     }
 
-    /// Passes on a reply to the board.
-    pub(super) fn board_reply(&mut self, question: adapters::board::Question, answer: Answer) {
-        self.0.push(Step::BoardReply(question, Box::new(answer)));
+    /// Lights these points of the board for a moment.
+    pub(crate) fn flash(&mut self, points: &[u32]) {
+        self.0.push(Step::Flash(points.to_vec()));
+    }
+
+    /// Stores the sheet of the match on the board, which has this setup.
+    pub(crate) fn remember_rules(&mut self, setup: Setup, sheet: GameSheet) {
+        self.0.push(Step::RememberRules(Box::new((setup, sheet))));
     }
 
     /// Saves a picture of a position, named as the match's own file.

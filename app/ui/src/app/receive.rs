@@ -115,15 +115,14 @@ impl Controller {
     }
 
     fn said(self: &Rc<Self>, said: control::Said, quiet: bool) {
-        let mine = usize::from(said.mine);
         if !said.mine && !quiet {
             self.hear(Cue::Tick);
         }
-        self.known_mut().said[mine] = Some(said);
+        self.turn(|pages, _cx| pages.board.display_said(said));
         let controller = Rc::downgrade(self);
         self.saying.start(slint::TimerMode::SingleShot, SAID_STAYS, move || {
             if let Some(controller) = controller.upgrade() {
-                controller.change(|known| known.said = [None, None]);
+                controller.turn(|pages, _cx| pages.board.clear_said());
             }
         });
     }
@@ -145,22 +144,12 @@ impl Controller {
             }
         }
         if opened || followed {
-            {
-                let known = &mut *self.known_mut();
-                // What was picked is done with, also where an undone move brings its position back.
-                let ply = room.board.as_ref().map_or(0, |board| board.ply);
-                for held in [&mut known.picked, &mut known.waiting] {
-                    if held.as_ref().is_some_and(|held| (held.ply, held.revision) != (ply, room.revision)) {
-                        *held = None;
-                    }
-                }
-                known.room = Some(adapters::board::seen(room));
-            }
+            self.known_mut().room = Some(adapters::board::seen(room));
+            self.turn(|pages, _cx| pages.board.on_room_changed(room, followed));
             if let Some(window) = self.window.upgrade() {
                 window.global::<BoardAdapter>().set_tick(0);
             }
             if followed {
-                self.known_mut().look = adapters::board::Look::default();
                 self.ask_rules();
             }
         } else if waited {
@@ -220,7 +209,7 @@ impl Controller {
                 Err(refusal) => cx.go.refused(refusal, Remark::BadRequest),
             },
             Asked::Backup(question) => pages.backup.reply(&question, answer, cx),
-            Asked::Board(question) => cx.go.board_reply(question, answer),
+            Asked::Board(question) => pages.board.reply(question, answer, cx),
             Asked::Editor(adapters::editor::Question) => adapters::editor::reply(answer, cx),
             Asked::Friends(question) => pages.friends.reply(&question, answer, cx),
             Asked::Gifts(question) => adapters::gifts::reply(question, answer, cx),

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod board;
 mod drawn;
 mod ends;
 mod feel;

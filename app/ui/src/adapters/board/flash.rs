@@ -1,4 +1,4 @@
-//! Points that light up for a moment: what a refusal is about is seen before it is read.
+//! Points highlighted for a moment, so that the subject of a refusal is seen before its text is read.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,10 +9,10 @@ use slint::{Timer, TimerMode};
 
 use crate::app::Controller;
 
-/// Long enough to be found on a board of nineteen lines, short enough to be gone when the next move is thought of.
+/// Long enough to be noticed on a 19x19 board, short enough to be gone before the next move.
 const LASTS: Duration = Duration::from_millis(1_500);
 
-/// What is lit, in which position.
+/// The highlighted points of one position.
 #[derive(Default)]
 pub(crate) struct Flash {
     lit: RefCell<Option<Lit>>,
@@ -37,7 +37,7 @@ impl Flash {
         self.out.stop();
     }
 
-    /// Lights these points of the match that is seen.
+    /// Highlights these points of the match on the board page.
     pub(crate) fn light(&self, app: &Controller, points: &[u32]) {
         let lit = {
             let inner = app.read();
@@ -50,7 +50,7 @@ impl Flash {
         app.show();
     }
 
-    /// What is lit on this board; nothing once a move was made.
+    /// The highlighted points of this board; none after a move.
     pub(super) fn lit(&self, room: &Room, board: &control::Board) -> Vec<u32> {
         let lit = self.lit.borrow();
         let here = lit.as_ref().filter(|lit| (&lit.room, lit.ply) == (&room.id, board.ply));

@@ -1,5 +1,5 @@
-//! The end of a match on the board: what comes to be seen there one after another before the result is told. What it is, is read
-//! from the last position and the result as the host tells them; where motion is reduced all of it is there at once.
+//! The animated end of a match on the board, before the result is announced. The steps follow from
+//! the final position and the result; with reduced motion all of them are shown at once.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -15,30 +15,30 @@ use super::{other, point_of};
 use crate::app::Controller;
 use crate::screens::PointView;
 
-/// One thing that comes to be seen, and is still there in the end.
+/// A step of the animation; its result stays visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
-    /// A stone of the row that wins.
+    /// A stone of the winning row.
     Wins(u32),
-    /// The position's lines: through that row, or from what gives mate to the general.
+    /// The position's lines: through the winning row, or from the pieces that give mate to the general.
     Lines,
-    /// This stone or piece has lost: it is faint from now on.
+    /// This stone or piece has lost: it fades.
     Falls(u32),
-    /// These points are counted.
+    /// These points are counted as territory.
     Counts(Vec<u32>),
     /// This light goes out.
     GoesOut(u32),
-    /// A breath before the result is told.
+    /// A pause before the result is announced.
     Rest,
 }
 
-/// Steps follow each other by this time at most, and by this at least where there are many; together they take no longer than the
-/// last of these. A stone that is put takes 90 ms.
+/// Longest and shortest interval between steps, and the total duration. Placing a stone takes
+/// 90 ms.
 const SLOWEST: Duration = Duration::from_millis(160);
 const QUICKEST: Duration = Duration::from_millis(50);
 const WHOLE: Duration = Duration::from_millis(1_600);
 
-/// What comes to be seen at the end of this match. `before`: the position before its last move, where that is known.
+/// The steps for the end of this match. `before`: the position before its last move, if known.
 fn steps(room: &Room, before: Option<&Board>) -> Vec<Step> {
     let (Some(result), Some(board)) = (&room.result, &room.board) else { return Vec::new() };
     let loser = other(result.winner());
@@ -70,7 +70,7 @@ fn help(room: &Room) -> Help {
     room.achieved.as_ref().map_or(Help::None, control::Achieved::help)
 }
 
-/// Points that count, from the middle of the board outwards.
+/// Counted points, from the middle of the board outwards.
 fn counted(board: &Board) -> Vec<Step> {
     let from_middle = |at: u32| {
         let off = |index: u32, size: u32| (2 * index + 1).abs_diff(size) / 2;
@@ -87,7 +87,7 @@ fn counted(board: &Board) -> Vec<Step> {
     rings.into_iter().filter(|ring| !ring.is_empty()).map(Step::Counts).collect()
 }
 
-/// Lights that the last press put out, the pressed one first.
+/// Lights that the last press turned off, the pressed one first.
 fn gone_out(before: &Board, board: &Board) -> Vec<Step> {
     let pressed = board.last.as_ref().and_then(point_of).unwrap_or_default();
     let line = (board.columns as usize).div_ceil(8).max(1);
@@ -104,23 +104,23 @@ fn gone_out(before: &Board, board: &Board) -> Vec<Step> {
     out.into_iter().map(Step::GoesOut).collect()
 }
 
-/// A step that was shown just now.
+/// A step that was just shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shown {
-    /// What is heard with it.
+    /// Its sound.
     note: Option<Cue>,
 }
 
-/// A match's end that is coming to be seen.
+/// The animation of a match's end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Moment {
     room: String,
     revision: u32,
     steps: Vec<Step>,
     done: usize,
-    /// Whether its notes rise: of a win they do.
+    /// Whether its notes rise, as they do for a win.
     rises: bool,
-    /// What is heard when the result is told.
+    /// The sound with the result.
     last: Cue,
 }
 
@@ -142,7 +142,7 @@ impl Moment {
         (&self.room, self.revision, true) == (&room.id, room.revision, room.result.is_some())
     }
 
-    /// The time from one step to the next.
+    /// The interval between steps.
     fn beat(&self) -> Duration {
         let each = WHOLE / u32::try_from(self.steps.len()).unwrap_or(u32::MAX).max(1);
         each.clamp(QUICKEST, SLOWEST)
@@ -151,7 +151,7 @@ impl Moment {
     /// Shows the next step. `None` once all are shown.
     fn step(&mut self) -> Option<Shown> {
         let step = self.steps.get(self.done)?;
-        // Of many steps the notes come slowly enough to be told apart.
+        // With many steps only some have a note, so that the notes are distinct.
         let number = self.done * usize::from(Cue::NOTES) / self.steps.len().max(usize::from(Cue::NOTES));
         let number = (number as u8).min(Cue::NOTES - 1);
         let note = Cue::Note(if self.rises { number } else { Cue::NOTES - 1 - number });
@@ -160,7 +160,7 @@ impl Moment {
     }
 }
 
-/// Draws what has come to be seen, and hides what has not. Whether lines are drawn.
+/// Draws the steps shown so far, and hides the others. Returns whether lines are drawn.
 fn draw(steps: &[Step], done: usize, points: &mut [PointView], layout: &Layout) -> bool {
     let mut lines = true;
     for (number, step) in steps.iter().enumerate() {
@@ -186,7 +186,7 @@ fn draw(steps: &[Step], done: usize, points: &mut [PointView], layout: &Layout) 
     lines
 }
 
-/// The end that is coming to be seen on the board page, if one is.
+/// The animation on the board page, if one runs.
 #[derive(Default)]
 pub(crate) struct Moments {
     now: RefCell<Option<Moment>>,
@@ -199,7 +199,7 @@ impl Moments {
         *self.app.borrow_mut() = Rc::downgrade(app);
     }
 
-    /// A match that is seen has ended; `last` is heard when its result is told.
+    /// Starts the animation for a match on the page that has ended; `last`: the sound with the result.
     pub(crate) fn begin(&self, before: &Room, after: &Room, last: Cue) {
         let moment = Moment::new(before, after, last);
         let beat = moment.beat();
@@ -226,7 +226,7 @@ impl Moments {
         }
     }
 
-    /// All of it is seen from now on.
+    /// Shows all remaining steps.
     pub(super) fn skip(&self, app: &Controller) {
         self.end(app, true);
     }
@@ -241,12 +241,12 @@ impl Moments {
         app.show();
     }
 
-    /// Whether this match's end is coming to be seen: its result is not told yet.
+    /// Whether the animation of this match runs: its result is not announced yet.
     pub(super) fn runs(&self, room: &Room) -> bool {
         self.now.borrow().as_ref().is_some_and(|moment| moment.is_of(room))
     }
 
-    /// Draws the end of this match as far as it is seen. Whether lines are drawn.
+    /// Draws the animation of this match as far as it has run. Returns whether lines are drawn.
     pub(super) fn draw(&self, room: &Room, points: &mut [PointView], layout: &Layout) -> bool {
         if room.analysis.is_some() {
             return true;
@@ -290,7 +290,7 @@ mod tests {
         row * ROW_STEP + column
     }
 
-    /// What is drawn of this end with so many of its steps seen, and whether lines are.
+    /// The points after this number of steps, and whether lines are drawn.
     fn drawn(room: &Room, all: &[Step], done: usize) -> (Vec<PointView>, bool) {
         let board = room.board.as_ref().expect("a board");
         let layout = Layout::still(board);
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(fallen.iter().map(|point| (point.stone, point.piece)).collect::<Vec<_>>(), [(loser, 1)]);
     }
 
-    /// Liuzhou chess played by a rule of thumb, until one side has too few stones.
+    /// Liuzhou chess played by a simple heuristic until one side has too few stones.
     fn outnumbered() -> AnyGame {
         let play = |stride: usize| {
             let mut game = AnyGame::new(&GameKind::Liuzhou.default_setup()).expect("the default is valid");
@@ -378,7 +378,7 @@ mod tests {
                 points.iter().filter(|point| point.fallen).map(|point| point.stone).collect();
             assert_eq!(fallen, vec![i32::from(other(winner)); done]);
         }
-        // Nobody has lost a game that is drawn.
+        // A draw has no loser.
         let even = room(&game, Ending::DrawAgreed, wire::Side::Unspecified);
         assert_eq!(steps(&even, None), []);
     }

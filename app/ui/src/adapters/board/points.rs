@@ -1,4 +1,4 @@
-//! The points of the board: what stands there, what is marked, what has just left, and what is advised.
+//! The points of the board: pieces, marks, pieces that have just left, and hints.
 
 use proto::board::{self as wire, action};
 use proto::control::{self, MarkKind, Room};
@@ -6,13 +6,12 @@ use slint::{Model, SharedString};
 
 use super::layout::{FIRST_ZOOM, Layout, Names, ZOOMS, names};
 use super::show::{moves, thinking_of};
-use super::touch::picked;
-use super::{Rows, near_side, other, point_of};
+use super::{HintState, Rows, View, near_side, other, point_of};
 use crate::adapters::{game, new_game, update};
-use crate::app::{AppState, Controller, HintState};
+use crate::app::Controller;
 use crate::screens::{Advice, BoardAdapter, LineView, PointView};
 
-/// Which position is shown, and how: while it stays the same, so does what has just left the board.
+/// The position shown, and its layout: while both are unchanged, the fading pieces stay the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shown {
     room: String,
@@ -30,7 +29,7 @@ impl Shown {
     }
 }
 
-/// Pieces that the last change took off the board, by their points: they leave visibly.
+/// Pieces removed by the last change, by their points: they fade out.
 #[derive(Default)]
 pub(super) struct Faded {
     shown: Shown,
@@ -38,7 +37,7 @@ pub(super) struct Faded {
 }
 
 impl Rows {
-    /// Marks what has left since the position before, which the rows still show. A piece that stepped away has not left.
+    /// Marks pieces removed since the previous position, which the rows still show. A piece that moved is not removed.
     pub(super) fn fade(&self, points: &mut [PointView], shown: &Shown) {
         let mut faded = self.faded.borrow_mut();
         if faded.shown != *shown {
@@ -58,9 +57,9 @@ impl Rows {
     }
 }
 
-/// For boards of which only a part is seen: which.
-pub(super) fn show_part(page: &BoardAdapter<'_>, inner: &AppState, layout: &Layout) {
-    let zoom = inner.look.zoom;
+/// Updates the description of the visible part, for boards larger than the page.
+pub(super) fn show_part(page: &BoardAdapter<'_>, view: View<'_>, layout: &Layout) {
+    let zoom = view.page.look.zoom;
     let larger = layout.columns.max(layout.rows) > ZOOMS[FIRST_ZOOM];
     page.set_larger(larger);
     page.set_can_see_more(layout.is_part() && zoom + 1 < ZOOMS.len());
@@ -74,18 +73,19 @@ pub(super) fn show_part(page: &BoardAdapter<'_>, inner: &AppState, layout: &Layo
 pub(super) fn show_points(
     page: &BoardAdapter<'_>,
     app: &Controller,
-    inner: &AppState,
+    view: View<'_>,
     room: &Room,
     board: &control::Board,
     layout: &Layout,
 ) {
     let kind = board.game();
-    let Names { below, above, left } = names(kind, layout, inner.chinese());
+    let Names { below, above, left } = names(kind, layout, view.known.chinese());
     update(&app.board.columns, &below);
     update(&app.board.upper, &above);
     update(&app.board.numbers, &left);
-    let facing = (inner.preferences.face_to_face && room.mine.len() == 2).then(|| other(near_side(room)));
-    let mut points = plain_points(board, layout, inner.chinese());
+    let facing =
+        (view.known.preferences.face_to_face && room.mine.len() == 2).then(|| other(near_side(room)));
+    let mut points = plain_points(board, layout, view.known.chinese());
     let mut mark = |at: u32, set: &dyn Fn(&mut PointView)| {
         if let Some(index) = layout.index(at) {
             set(&mut points[index]);
@@ -93,13 +93,13 @@ pub(super) fn show_points(
     };
     if let Some(far) = facing {
         for piece in &board.pieces {
-            mark(piece.at, &|point| point.turned = (far == piece.side()) != inner.turned);
+            mark(piece.at, &|point| point.turned = (far == piece.side()) != view.page.turned);
         }
     }
     for at in app.board.flash.lit(room, board) {
         mark(at, &|point| (point.marked, point.flash) = (true, true));
     }
-    if let Some(from) = picked(inner, room, board) {
+    if let Some(from) = view.page.picked(room, board) {
         mark(from, &|point| (point.marked, point.picked) = (true, true));
         for step in board.steps.iter().filter(|step| step.from == from) {
             mark(step.to, &|point| {
@@ -108,23 +108,23 @@ pub(super) fn show_points(
             });
         }
     }
-    let arrow = show_hint(page, inner, room, board, layout, &mut points);
-    let arrow = arrow.or(show_thought(inner, room, board, layout, &mut points));
-    show_advice(app, inner, room, board, layout, &mut points);
+    let arrow = show_hint(page, view, room, board, layout, &mut points);
+    let arrow = arrow.or(show_thought(view, room, board, layout, &mut points));
+    show_advice(app, view, room, board, layout, &mut points);
     let drawn = app.board.moment.draw(room, &mut points, layout);
     update(&app.board.lines, &if drawn { lines(board, layout) } else { Vec::new() });
     page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
     page.set_arrow_to(arrow.map_or(-1, |(_, to)| to as i32));
     app.board.fade(&mut points, &Shown::of(room, board, layout));
-    // Before the rows, so that nothing is drawn as what another ground has.
+    // Before the rows, so that no row is drawn on another game's background.
     page.set_ground(game::ground(kind));
     update(&app.board.points, &points);
-    // After the rows, so that no point is laid out by another board's columns.
+    // After the rows, so that no row is laid out with another board's columns.
     page.set_columns(layout.wide as i32);
     page.set_rows(layout.high as i32);
 }
 
-/// The points that are seen, with what stands there and what is marked by the rules alone.
+/// The visible points with their pieces, and the marks given by the rules.
 pub(crate) fn plain_points(board: &control::Board, layout: &Layout, chinese: bool) -> Vec<PointView> {
     let kind = board.game();
     let mut points: Vec<PointView> = (0..layout.wide * layout.high)
@@ -192,9 +192,9 @@ pub(crate) fn plain_points(board: &control::Board, layout: &Layout, chinese: boo
     points
 }
 
-/// What is drawn from point to point.
+/// Lines drawn between points.
 fn lines(board: &control::Board, layout: &Layout) -> Vec<LineView> {
-    // Of a general that is attacked, or of the reply that stops somebody.
+    // Attacks on a general, and moves that stop an attack.
     let refutes = board.marks.iter().any(|mark| mark.kind() == MarkKind::MarkRefutes);
     let grave = board.game() == wire::Game::Xiangqi || refutes;
     let ends = |line: &wire::Step| layout.index(line.from).zip(layout.index(line.to));
@@ -207,9 +207,9 @@ fn lines(board: &control::Board, layout: &Layout) -> Vec<LineView> {
     board.lines.iter().filter_map(ends).map(view).collect()
 }
 
-/// The hint that is good for this position, once it is there.
-fn hint_here<'a>(inner: &'a AppState, room: &Room, board: &control::Board) -> Option<&'a HintState> {
-    inner.hint.as_ref().filter(|hint| match hint {
+/// The hint for this position, once received.
+fn hint_here<'a>(view: View<'a>, room: &Room, board: &control::Board) -> Option<&'a HintState> {
+    view.page.hint.as_ref().filter(|hint| match hint {
         HintState::Found { room: of, ply, revision, .. } => {
             (of, *ply, *revision) == (&room.id, board.ply, room.revision)
         }
@@ -217,21 +217,21 @@ fn hint_here<'a>(inner: &'a AppState, room: &Room, board: &control::Board) -> Op
     })
 }
 
-/// The ways to go on that a hint tells beside the board, and what is threatened, on it and in words.
+/// Shows the variations of a hint beside the board, and threats on the board and as text.
 fn show_advice(
     app: &Controller,
-    inner: &AppState,
+    view: View<'_>,
     room: &Room,
     board: &control::Board,
     layout: &Layout,
     points: &mut [PointView],
 ) {
-    let Some(HintState::Found { lines, threats, .. }) = hint_here(inner, room, board) else {
+    let Some(HintState::Found { lines, threats, .. }) = hint_here(view, room, board) else {
         update(&app.board.advice, &[]);
         update(&app.board.threats, &[]);
         return;
     };
-    let chinese = inner.chinese();
+    let chinese = view.known.chinese();
     let advice: Vec<Advice> = lines
         .iter()
         .map(|line| Advice {
@@ -254,22 +254,22 @@ fn show_advice(
     update(&app.board.threats, &said);
 }
 
-/// Threats in words beside the board; the others are only marked on it.
+/// Maximum number of threats as text; the others are only marked on the board.
 const MOST_THREATS: usize = 4;
 
-/// Moves of the device's line that are drawn: more would hide the board.
+/// Number of moves of the bot's line that are drawn: more would hide the board.
 const DRAWN: usize = 5;
 
-/// Draws the play that the device expects, once it has thought and while its card is open: numbered from the next move on, stones as stones, the first
-/// step as an arrow between two of the points that are seen.
+/// Draws the bot's principal variation, once found and while its card is open: numbered from the next move on, stones as stones, the first
+/// step as an arrow between two visible points.
 fn show_thought(
-    inner: &AppState,
+    view: View<'_>,
     room: &Room,
     board: &control::Board,
     layout: &Layout,
     points: &mut [PointView],
 ) -> Option<(usize, usize)> {
-    let thinking = thinking_of(inner, room, board).filter(|one| inner.thought_open && !one.on)?;
+    let thinking = thinking_of(view, room, board).filter(|one| view.page.thought_open && !one.on)?;
     let played = board.ply.saturating_sub(thinking.ply) as usize;
     let mut arrow = None;
     let line = thinking.actions.iter().zip(&thinking.stones).skip(played).take(DRAWN);
@@ -279,7 +279,7 @@ fn show_thought(
         }
         let Some(index) = point_of(action).and_then(|at| layout.index(at)) else { continue };
         let point = &mut points[index];
-        // A later move to the same point leaves the first one's number.
+        // A point visited twice keeps the number of the first move.
         if point.order == 0 {
             point.marked = true;
             point.order = number;
@@ -289,16 +289,16 @@ fn show_thought(
     arrow
 }
 
-/// Marks what is advised; a step is an arrow between two of the points that are seen.
+/// Marks the hint's move; a step is an arrow between two visible points.
 fn show_hint(
     page: &BoardAdapter<'_>,
-    inner: &AppState,
+    view: View<'_>,
     room: &Room,
     board: &control::Board,
     layout: &Layout,
     points: &mut [PointView],
 ) -> Option<(usize, usize)> {
-    let solving = inner.solving.as_ref().filter(|solving| solving.is_of(room));
+    let solving = view.page.solving.as_ref().filter(|solving| solving.is_of(room));
     if let Some(solving) = solving {
         let (left, fewest) = solving.left();
         page.set_solution(left as i32);
@@ -308,7 +308,7 @@ fn show_hint(
         }
         return None;
     }
-    let (advised, presses, fewest) = match &inner.hint {
+    let (advised, presses, fewest) = match &view.page.hint {
         Some(HintState::Found { room: of, ply, revision, action, presses, fewest, .. })
             if (of, *ply, *revision) == (&room.id, board.ply, room.revision) =>
         {

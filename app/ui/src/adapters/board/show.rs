@@ -1,4 +1,4 @@
-//! What the host has said of the match, as its page shows it beside the points.
+//! Updates the board page beside the points: seats, clocks, facts, choices, offers, links.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,24 +13,23 @@ use slint::{ComponentHandle, SharedString, Timer, TimerMode};
 
 use super::layout::Layout;
 use super::points::{show_part, show_points};
-use super::touch::{picked, waiting};
-use super::{Solving, fact, near_side, other};
+use super::{BoardPage, HintState, Solving, View, fact, near_side, other};
 use crate::adapters::{carrier, editor, game, new_game, picture, replay, side, update, wire_game};
-use crate::app::{AppState, Controller, HintState};
+use crate::app::Controller;
 use crate::screens::{
     Achieved, BoardAdapter, ChoiceKind, Ending, Link, MainWindow, OfferKind, Opponent, Run, Seat, Side, Task,
     Thought,
 };
 
-/// What stands beside the points follows a move by this time: a frame. What changes in one frame is painted as three rectangles at
-/// most, which the renderer widens to hold all of it; so a stone and the seats above and below it would be painted with all that is
-/// between them.
+/// What is beside the points is updated this long after a move: a frame later. A frame's changes are painted as at most three
+/// rectangles, which the renderer widens to contain all of them; a stone and the seats above and below it in one frame would repaint
+/// everything between them.
 const BESIDE_AFTER: Duration = Duration::from_millis(16);
 
-/// Puts off what stands beside the points when a move has been made.
+/// Delays the update beside the points after a move.
 #[derive(Default)]
 pub(super) struct Beside {
-    /// Whose match, and after how many actions, is shown there.
+    /// The match shown there, and its number of actions.
     shown: RefCell<(String, u32)>,
     later: Timer,
 }
@@ -42,13 +41,13 @@ impl Beside {
             if let Some(app) = app.upgrade()
                 && let Some(window) = app.window.upgrade()
             {
-                show_beside(&window, &app);
+                show_beside(&window, &app, View { known: &app.read(), page: &app.pages().board });
             }
         });
         self.later.stop();
     }
 
-    /// Whether it is to follow later, and will.
+    /// Whether the update is delayed; starts the delay.
     fn follows(&self, room: &Room) -> bool {
         let ply = room.board.as_ref().map_or(0, |board| board.ply);
         let (shown, before) = &*self.shown.borrow();
@@ -65,48 +64,45 @@ impl Beside {
     }
 }
 
-pub(crate) fn show(window: &MainWindow, app: &Controller) {
-    let follows = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
-        app.board.beside.follows(room)
-    };
-    if !follows {
-        show_beside(window, app);
+impl BoardPage {
+    pub(in crate::adapters) fn show(&self, window: &MainWindow, app: &Controller) {
+        let known = app.read();
+        let Some(room) = &known.room else { return };
+        let view = View { known: &known, page: self };
+        if !app.board.beside.follows(room) {
+            show_beside(window, app, view);
+        }
+        let page = window.global::<BoardAdapter>();
+        let board = room.board.clone().unwrap_or_default();
+        let layout = Layout::of(self, room, &board);
+        let point = self.waiting(room, &board).and_then(|at| layout.index(at));
+        page.set_waiting_point(point.map_or(-1, |index| index as i32));
+        show_points(&page, app, view, room, &board, &layout);
+        show_part(&page, view, &layout);
     }
-    let inner = app.read();
-    let Some(room) = &inner.room else { return };
-    let page = window.global::<BoardAdapter>();
-    let board = room.board.clone().unwrap_or_default();
-    let layout = Layout::of(&inner, room, &board);
-    let point = waiting(&inner, room, &board).and_then(|at| layout.index(at));
-    page.set_waiting_point(point.map_or(-1, |index| index as i32));
-    show_points(&page, app, &inner, room, &board, &layout);
-    show_part(&page, &inner, &layout);
 }
 
-/// Go of which area counts, not territory alone.
+/// Whether the setup is Go with area scoring.
 pub(crate) fn counts_area(setup: Option<&wire::Setup>) -> bool {
     matches!(setup.and_then(|setup| setup.game.as_ref()), Some(wire::setup::Game::Go(go)) if !go.territory)
 }
 
-/// The position on the board, for a picture: of a large board of lamps as much as a picture shows.
-pub(super) fn subject(room: &Room, known: &AppState) -> Option<picture::Subject> {
+/// The position on the board, for a picture: of a large Lights Out board as much as fits in a picture.
+pub(super) fn subject(room: &Room, page: &BoardPage) -> Option<picture::Subject> {
     let board = room.board.clone()?;
     Some(picture::Subject {
         summary: replay::summary_of(room),
-        // Of moves that are tried the host tells no count.
+        // The host sends no move number for tried moves.
         moves: if room.analysis.is_some() { 0 } else { room.moves },
         over: room.result.is_some() && room.analysis.is_none(),
-        turned: Layout::of(known, room, &board).turned,
+        turned: Layout::of(page, room, &board).turned,
         board,
     })
 }
 
-/// Everything but the points.
-fn show_beside(window: &MainWindow, app: &Controller) {
-    let inner = app.read();
-    let Some(room) = &inner.room else { return };
+/// Updates everything except the points.
+fn show_beside(window: &MainWindow, app: &Controller, view: View<'_>) {
+    let Some(room) = &view.known.room else { return };
     app.board.beside.is_shown(room);
     let page = window.global::<BoardAdapter>();
     let board = room.board.clone().unwrap_or_default();
@@ -115,8 +111,8 @@ fn show_beside(window: &MainWindow, app: &Controller) {
     page.set_solo(game::is_solo(playing) && room.race.is_none());
     show_analysis(&page, room);
     show_race(&page, room);
-    page.set_rule_name(new_game::rule_name(inner.room_sheet(), inner.chinese()).into());
-    page.set_coordinates(inner.preferences.coordinates);
+    page.set_rule_name(new_game::rule_name(view.known.room_sheet(), view.known.chinese()).into());
+    page.set_coordinates(view.known.preferences.coordinates);
     page.set_ply(board.ply as i32);
     page.set_moves(if room.puzzle.is_some() { board.ply } else { room.moves } as i32);
 
@@ -127,14 +123,14 @@ fn show_beside(window: &MainWindow, app: &Controller) {
     let near = near_side(room);
     let far = other(near);
     page.set_swapped(is_swapped(&board));
-    show_facts(&page, app, &inner, room, &board, near);
-    page.set_mine(seat_of(&inner, room, &board, near));
-    page.set_theirs(seat_of(&inner, room, &board, far));
+    show_facts(&page, app, view, room, &board, near);
+    page.set_mine(seat_of(view, room, &board, near));
+    page.set_theirs(seat_of(view, room, &board, far));
     page.set_me(side(me));
-    show_choices(&page, app, &inner, room, &board);
-    let thinking = thinking_of(&inner, room, &board);
-    page.set_thought(thinking.map(|one| thought(one, near, inner.chinese())).unwrap_or_default());
-    page.set_thought_open(inner.thought_open);
+    show_choices(&page, app, view, room, &board);
+    let thinking = thinking_of(view, room, &board);
+    page.set_thought(thinking.map(|one| thought(one, near, view.known.chinese())).unwrap_or_default());
+    page.set_thought_open(view.page.thought_open);
 
     let result = room.result.as_ref();
     page.set_over(result.is_some());
@@ -166,15 +162,15 @@ fn show_beside(window: &MainWindow, app: &Controller) {
     let is_person = |seat: &control::Seat| matches!(seat.who, Some(seat::Who::Peer(_) | seat::Who::Guest(_)));
     let with_person = [&room.first, &room.second].into_iter().flatten().any(is_person);
     page.set_can_hint(room.can_act && room.analysis.is_none() && room.race.is_none() && !with_person);
-    let solving = inner.solving.as_ref().filter(|solving| solving.is_of(room));
+    let solving = view.page.solving.as_ref().filter(|solving| solving.is_of(room));
     page.set_solving(solving.is_some());
     page.set_solving_rests(solving.is_some_and(Solving::paused));
-    page.set_hint_pending(matches!(&inner.hint, Some(HintState::Asked { room: of, ply, .. }) if *of == room.id && *ply == board.ply));
+    page.set_hint_pending(matches!(&view.page.hint, Some(HintState::Asked { room: of, ply, .. }) if *of == room.id && *ply == board.ply));
 
-    update(&app.board.record, &pairs(&room.record, &room.spoken, inner.chinese()));
+    update(&app.board.record, &pairs(&room.record, &room.spoken, view.known.chinese()));
 }
 
-/// What the end was to the person here.
+/// The achievements of this end for the local player.
 fn achieved(room: &Room) -> Achieved {
     let Some(told) = &room.achieved else { return Achieved::default() };
     let (columns, rows) = room.board.as_ref().map_or((0, 0), |board| (board.columns, board.rows));
@@ -193,7 +189,7 @@ fn achieved(room: &Room) -> Achieved {
     }
 }
 
-/// What is looked at after the end, and how far.
+/// The review after the end, and its position.
 fn show_analysis(page: &BoardAdapter<'_>, room: &Room) {
     let analysis = room.analysis.as_ref();
     page.set_can_analyse(room.can_analyse);
@@ -204,7 +200,7 @@ fn show_analysis(page: &BoardAdapter<'_>, room: &Room) {
     page.set_total(room.record.len() as i32);
 }
 
-/// How the race stands.
+/// The state of the race.
 fn show_race(page: &BoardAdapter<'_>, room: &Room) {
     page.set_race(room.race.is_some());
     let Some(race) = &room.race else { return };
@@ -228,13 +224,13 @@ fn show_race(page: &BoardAdapter<'_>, room: &Room) {
     });
 }
 
-/// Numbered pairs of moves, as players write them where that is known.
+/// Numbered pairs of moves, in players' notation if known.
 pub(crate) fn pairs(record: &[String], spoken: &[control::Words], chinese: bool) -> Vec<SharedString> {
     let numbered = |(index, pair): (usize, &[String])| format!("{}. {}", index + 1, pair.join(" ")).into();
     moves(record, spoken, chinese).chunks(2).enumerate().map(numbered).collect()
 }
 
-/// Moves as players write them where that is known, else with their points as at the board's edge.
+/// Moves in players' notation if known, otherwise with their points as at the board's edge.
 pub(super) fn moves(notation: &[String], spoken: &[control::Words], chinese: bool) -> Vec<String> {
     if !spoken.is_empty() && spoken.len() == notation.len() {
         spoken.iter().map(|words| new_game::said(Some(words), chinese).to_owned()).collect()
@@ -243,16 +239,16 @@ pub(super) fn moves(notation: &[String], spoken: &[control::Words], chinese: boo
     }
 }
 
-/// What is said of the position beside its points.
+/// Updates the facts about the position.
 fn show_facts(
     page: &BoardAdapter<'_>,
     app: &Controller,
-    inner: &AppState,
+    view: View<'_>,
     room: &Room,
     board: &control::Board,
     near: wire::Side,
 ) {
-    let chinese = inner.chinese();
+    let chinese = view.known.chinese();
     let said = |kind: FactKind| {
         let fact = board.facts.iter().find(|fact| fact.kind() == kind);
         new_game::said(fact.and_then(|fact| fact.words.as_ref()), chinese)
@@ -262,34 +258,34 @@ fn show_facts(
     page.set_told(if check.is_empty() { said(FactKind::FactTold) } else { check }.into());
     let opening = said(FactKind::FactOpening);
     page.set_fact(if opening.is_empty() { said(FactKind::FactPhase) } else { opening }.into());
-    // What a side has taken is what the other has lost.
+    // The pieces that a side has captured are those that the other has lost.
     let taken = |by: wire::Side| -> Vec<i32> {
         board.taken.iter().filter(|piece| piece.side() == other(by)).map(|piece| piece.kind).collect()
     };
     update(&app.board.their_taken, &taken(other(near)));
     update(&app.board.my_taken, &taken(near));
-    page.set_turned(inner.turned);
+    page.set_turned(view.page.turned);
     let both_here = room.mine.len() == 2;
     page.set_can_face(both_here && board.game() == wire::Game::Xiangqi);
-    page.set_face_to_face(inner.preferences.face_to_face);
+    page.set_face_to_face(view.known.preferences.face_to_face);
     page.set_can_say(room.link.as_ref().is_some_and(|link| link.state() == PeerLink::Up));
-    page.set_muted(inner.friend_at_board().is_some_and(|friend| friend.muted));
+    page.set_muted(view.known.friend_at_board().is_some_and(|friend| friend.muted));
     page.set_differs(room.differs);
-    page.set_can_change(editor::can_change(inner));
-    page.set_unsolvable(inner.unsolvable.as_ref() == Some(&room.id));
+    page.set_can_change(editor::can_change(view.known));
+    page.set_unsolvable(view.page.unsolvable.as_ref() == Some(&room.id));
     page.set_paused(room.paused);
     page.set_can_pause(room.can_pause);
     page.set_can_continue(room.can_continue);
     page.set_can_adjourn(room.can_adjourn);
-    let losing = inner.losing.as_ref().and_then(|losing| losing.words.as_ref());
+    let losing = view.page.losing.as_ref().and_then(|losing| losing.words.as_ref());
     page.set_losing_words(new_game::said(losing, chinese).into());
 }
 
-/// What is to be done now, and what can be done beside the points.
+/// Updates the present task, and the choices beside the points.
 fn show_choices(
     page: &BoardAdapter<'_>,
     app: &Controller,
-    inner: &AppState,
+    view: View<'_>,
     room: &Room,
     board: &control::Board,
 ) {
@@ -298,7 +294,7 @@ fn show_choices(
         TouchKind::TouchNothing => Task::None,
         TouchKind::TouchPress => Task::Press,
         TouchKind::TouchCapture => Task::Capture,
-        TouchKind::TouchStep if picked(inner, room, board).is_some() => Task::Aim,
+        TouchKind::TouchStep if view.page.picked(room, board).is_some() => Task::Aim,
         TouchKind::TouchStep => Task::Pick,
         TouchKind::TouchToggle => Task::MarkDead,
         TouchKind::TouchPlace | TouchKind::TouchChoose => Task::Place,
@@ -315,7 +311,7 @@ fn show_choices(
     let choices: Vec<ChoiceKind> = board.choices.iter().map(choice_kind).collect();
     update(&app.board.choices, &choices);
     page.set_asked_choice(
-        inner.choosing.as_ref().map_or(ChoiceKind::Pass, |asked| choice_kind(&asked.action)),
+        view.page.choosing.as_ref().map_or(ChoiceKind::Pass, |asked| choice_kind(&asked.action)),
     );
     let last = board.last.as_ref().and_then(|last| last.kind.as_ref());
     page.set_passed(matches!(last, Some(action::Kind::Pass(_))));
@@ -336,16 +332,16 @@ fn choice_kind(choice: &wire::Action) -> ChoiceKind {
     }
 }
 
-/// Gomoku: the players have exchanged colours, so that the second has the black stones.
+/// Gomoku: whether the players have swapped colours, so that the second has the black stones.
 fn is_swapped(board: &control::Board) -> bool {
     board.facts.iter().any(|fact| fact.kind() == FactKind::FactSwapped)
 }
 
-fn seat_of(inner: &AppState, room: &Room, board: &control::Board, of: wire::Side) -> Seat {
+fn seat_of(view: View<'_>, room: &Room, board: &control::Board, of: wire::Side) -> Seat {
     let seat: Option<&WireSeat> =
         if of == wire::Side::Second { room.second.as_ref() } else { room.first.as_ref() };
     let clock = room.clocks.get(usize::from(of == wire::Side::Second));
-    let said = inner.said_by(room, room.mine.contains(&(of as i32)));
+    let said = view.page.said_by(room, room.mine.contains(&(of as i32)));
     let (who, level) = match seat.and_then(|seat| seat.who.as_ref()) {
         Some(seat::Who::BotLevel(_)) => (Opponent::Bot, seat.map_or(0.0, game::level_of)),
         Some(seat::Who::Peer(_) | seat::Who::Guest(_)) => (Opponent::Peer, 0.0),
@@ -366,7 +362,7 @@ fn seat_of(inner: &AppState, room: &Room, board: &control::Board, of: wire::Side
         agreed: fact(board, FactKind::FactAgreed, of).is_some(),
         said: said.map(|said| said.text.as_str()).unwrap_or_default().into(),
         phrase: said.map_or(0, |said| said.phrase),
-        // A second that has begun counts whole, so that 0:00 is the end.
+        // A started second counts as whole, so that 0:00 is the end.
         clock: clock.map_or(-1, |clock| clock.left_ms.div_ceil(1_000) as i32),
         clock_runs: clock.is_some_and(|clock| clock.running),
         periods: clock.filter(|clock| clock.byo_yomi).map_or(0, |clock| clock.periods as i32),
@@ -410,7 +406,7 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room, told_away: &RefCell<Option<(S
         Some(PeerLink::Left) => Link::Left,
     });
     page.set_carrier(carrier(link.map(control::LinkState::carrier).unwrap_or_default()));
-    // Between what the host tells, the page counts on by itself.
+    // Between the host's messages the page counts by itself.
     let away = link.map(|link| (room.id.clone(), link.away_ms));
     if *told_away.borrow() != away {
         page.set_away_seconds(link.map_or(0, |link| (link.away_ms / 1_000) as i32));
@@ -418,13 +414,9 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room, told_away: &RefCell<Option<(S
     }
 }
 
-/// What the device thinks of this position, or thought when it played the last move; nothing of any other.
-pub(super) fn thinking_of<'a>(
-    inner: &'a AppState,
-    room: &Room,
-    board: &control::Board,
-) -> Option<&'a Thinking> {
-    let thinking = inner.state.thinking.get(&room.id).filter(|_| room.analysis.is_none())?;
+/// The bot's analysis of this position, or of the one before if the bot has just moved; none of other positions.
+pub(super) fn thinking_of<'a>(view: View<'a>, room: &Room, board: &control::Board) -> Option<&'a Thinking> {
+    let thinking = view.known.state.thinking.get(&room.id).filter(|_| room.analysis.is_none())?;
     let played = match board.ply.checked_sub(thinking.ply) {
         Some(0) => true,
         Some(1) => !thinking.on && thinking.actions.first() == board.last.as_ref(),
@@ -433,7 +425,7 @@ pub(super) fn thinking_of<'a>(
     (thinking.line.is_empty() || played).then_some(thinking)
 }
 
-/// From the near side, where the player sits.
+/// From the near side's point of view.
 fn thought(thinking: &Thinking, near: wire::Side, chinese: bool) -> Thought {
     let (win_in, loss_in) = match thinking.score.as_ref().and_then(|score| score.score.as_ref()) {
         Some(score::Score::WinIn(plies)) => (plies.div_ceil(2) as i32, 0),
@@ -459,7 +451,7 @@ fn thought(thinking: &Thinking, near: wire::Side, chinese: bool) -> Thought {
     }
 }
 
-/// 1234567 as 1.2M, which every language reads.
+/// 1234567 as 1.2M, readable in every language.
 fn short(number: u64) -> String {
     let tenths = |unit: u64, sign: char| format!("{}.{}{sign}", number / unit, number % unit * 10 / unit);
     match number {

@@ -1,16 +1,16 @@
-//! A solution of Lights Out that the device plays out, press by press, as the host has found it.
+//! A solution of Lights Out that the app plays press by press, as found by the host.
 
 use proto::board::{Action, action};
 use proto::control::Room;
 
 use super::layout::ROW_STEP;
 
-/// The presses that are left of one match's solution.
+/// The remaining presses of one match's solution.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Solving {
     room: String,
     revision: u32,
-    /// The position in which the next press is due.
+    /// The ply at which the next press is due.
     ply: u32,
     /// Column and row from the bottom, the first press last.
     left: Vec<(u32, u32)>,
@@ -19,7 +19,7 @@ pub(crate) struct Solving {
 }
 
 impl Solving {
-    /// Of the solution that was found in this position. `presses`: packed as `Board.lights`. `fewest`: no solution has fewer.
+    /// A solution found in this position. `presses`: packed as `Board.lights`. `fewest`: the solution is minimal.
     pub(super) fn new(
         room: &str,
         (ply, revision): (u32, u32),
@@ -39,15 +39,15 @@ impl Solving {
         Self { room: room.to_owned(), revision, ply, left, fewest, paused: false }
     }
 
-    /// Whether it is still this match's solution. It is none any more once the player has pressed or undone something.
+    /// Whether this is still the match's solution. A press or take-back by the player ends it.
     pub(super) fn is_of(&self, room: &Room) -> bool {
         let ply = room.board.as_ref().map_or(0, |board| board.ply);
-        // The last press may be on its way to the host.
+        // The last press may not have reached the host yet.
         let follows = ply == self.ply || ply + 1 == self.ply;
         (&self.room, self.revision, room.result.is_none()) == (&room.id, room.revision, true) && follows
     }
 
-    /// The press to make now, which counts as made; `None` while it rests, or until the press before it is on the board.
+    /// The press to make now, which is removed from the list; `None` while paused, or until the previous press is on the board.
     pub(super) fn step(&mut self, room: &Room) -> Option<Action> {
         let ply = room.board.as_ref().map_or(0, |board| board.ply);
         if self.paused || ply != self.ply || !self.is_of(room) {
@@ -66,12 +66,12 @@ impl Solving {
         self.paused
     }
 
-    /// Presses that are left, and whether no solution had fewer.
+    /// Number of remaining presses, and whether the solution was minimal.
     pub(super) fn left(&self) -> (usize, bool) {
         (self.left.len(), self.fewest)
     }
 
-    /// The light that is pressed next.
+    /// The light to be pressed next.
     pub(super) fn next(&self) -> Option<u32> {
         self.left.last().map(|(column, row)| row * ROW_STEP + column)
     }

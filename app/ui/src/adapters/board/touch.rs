@@ -1,123 +1,130 @@
-//! What a touch on a point comes to: the host has said which action it is in this phase (`control::Touch`), here it becomes an
-//! action, a piece that is picked or put down, or a question first. Whether the action is legal the host says.
+//! The meaning of a touch on a point: the host tells which action it is in this phase (`control::Touch`); here it becomes an
+//! action, a picked piece, or a confirmation. The host checks legality.
 
 use proto::board::{self as wire, Action, action};
 use proto::control::{self, Room, TouchKind};
 
-use super::act;
 use super::layout::Layout;
+use super::{BoardPage, Losing, Picked, act};
 use crate::adapters::new_game;
-use crate::app::{AppState, Controller, Losing, Picked};
+use crate::app::{AppState, Cx};
 use crate::preferences::Confirm;
 use crate::screens::{Dialog, Remark};
 
-/// What a touch comes to.
+/// The effect of a touch.
 pub(crate) enum Touch {
     Act(action::Kind),
     Pick(u32),
     PutDown,
-    /// There are steps to choose from, but no piece was picked to make one with.
+    /// A step is due, but no piece was picked for it.
     PickFirst,
-    /// The piece cannot move now: why, and the points that the words speak of.
+    /// The piece cannot move: the reason, and the points it is about.
     Stuck(control::Warning),
-    /// The board takes no action now.
+    /// The board takes no action at present.
     Nothing,
-    /// An action that would lose at once, and why where that is not the repetition of a position.
+    /// An action that would lose at once, and the reason if it is not the repetition of a position.
     Warn(action::Kind, Option<control::Words>),
 }
 
-/// A finger on points that may be smaller than it: a stone there may have to be confirmed first.
-pub(super) fn aim(app: &Controller, index: i32, small: bool) {
-    let asks = match app.read().preferences.confirm_moves {
-        Confirm::Small => small,
-        Confirm::Always => true,
-        Confirm::Never => false,
-    };
-    let waiting = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
+impl BoardPage {
+    /// Handles a touch on points that may be smaller than a finger: a stone may need a confirmation.
+    pub(super) fn aim(&mut self, index: i32, small: bool, cx: &mut Cx<'_>) {
+        let asks = match cx.known.preferences.confirm_moves {
+            Confirm::Small => small,
+            Confirm::Always => true,
+            Confirm::Never => false,
+        };
+        let Some(room) = &cx.known.room else { return };
         let Some(board) = &room.board else { return };
-        let Some(at) = Layout::of(&inner, room, board).point(index) else { return };
+        let Some(at) = Layout::of(self, room, board).point(index) else { return };
         let stone =
-            matches!(meaning(board, picked(&inner, room, board), at), Touch::Act(action::Kind::Place(_)));
+            matches!(meaning(board, self.picked(room, board), at), Touch::Act(action::Kind::Place(_)));
         let empty = board.pieces.iter().all(|piece| piece.at != at);
-        let again = waiting(&inner, room, board) == Some(at);
-        (asks && room.can_act && stone && empty && !again).then(|| Picked {
+        let again = self.waiting(room, board) == Some(at);
+        self.waiting = (asks && room.can_act && stone && empty && !again).then(|| Picked {
             room: room.id.clone(),
             ply: board.ply,
             revision: room.revision,
             at,
-        })
-    };
-    let touched = waiting.is_none();
-    app.change(|inner| inner.waiting = waiting);
-    if touched {
-        touch(app, index);
-    }
-}
-
-/// The stone that waits to be meant, as long as the position is the one in which it was aimed.
-pub(super) fn waiting(inner: &AppState, room: &Room, board: &control::Board) -> Option<u32> {
-    let waiting = inner.waiting.as_ref()?;
-    let same = (&waiting.room, waiting.ply, waiting.revision) == (&room.id, board.ply, room.revision);
-    (same && room.can_act).then_some(waiting.at)
-}
-
-/// A stone on this point, unless it loses at once: then it is asked first.
-pub(super) fn act_or_warn(app: &Controller, at: u32) {
-    let index = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
-        let Some(board) = &room.board else { return };
-        Layout::of(&inner, room, board).index(at)
-    };
-    if let Some(index) = index {
-        touch(app, index as i32);
-    }
-}
-
-pub(super) fn touch(app: &Controller, index: i32) {
-    let meant = {
-        let inner = app.read();
-        let Some(room) = &inner.room else { return };
-        let Some(board) = &room.board else { return };
-        let Some(at) = Layout::of(&inner, room, board).point(index) else { return };
-        meaning(board, picked(&inner, room, board), at)
-    };
-    match meant {
-        Touch::Act(kind) => act(app, Action { kind: Some(kind) }),
-        Touch::Pick(at) => app.change(|inner| {
-            let Some(room) = &inner.room else { return };
-            let ply = room.board.as_ref().map_or(0, |board| board.ply);
-            inner.picked = Some(Picked { room: room.id.clone(), ply, revision: room.revision, at });
-        }),
-        Touch::PutDown => app.change(|inner| inner.picked = None),
-        Touch::PickFirst => app.remark(Remark::PickFirst, ""),
-        Touch::Nothing => {}
-        Touch::Stuck(why) => {
-            app.board.flash.light(app, &why.points);
-            let said = new_game::said(why.words.as_ref(), app.read().chinese()).to_owned();
-            app.remark(Remark::Told, &said);
-        }
-        Touch::Warn(kind, words) => {
-            app.change(|inner| {
-                let Some(room) = &inner.room else { return };
-                let ply = room.board.as_ref().map_or(0, |board| board.ply);
-                let (room, revision) = (room.id.clone(), room.revision);
-                inner.losing = Some(Losing { room, ply, revision, kind, words });
-            });
-            app.open(Dialog::Losing);
+        });
+        if self.waiting.is_none() {
+            self.touch(index, cx);
         }
     }
+
+    /// Confirms or cancels the waiting stone.
+    pub(super) fn confirm_move(&mut self, yes: bool, cx: &mut Cx<'_>) {
+        if let Some(waiting) = self.waiting.take().filter(|_| yes) {
+            self.act_or_warn(waiting.at, cx);
+        }
+    }
+
+    /// The point of the stone that awaits confirmation, if the position is still the same.
+    pub(super) fn waiting(&self, room: &Room, board: &control::Board) -> Option<u32> {
+        let waiting = self.waiting.as_ref()?;
+        let same = (&waiting.room, waiting.ply, waiting.revision) == (&room.id, board.ply, room.revision);
+        (same && room.can_act).then_some(waiting.at)
+    }
+
+    /// Places a stone on this point; if it would lose at once, after a confirmation.
+    fn act_or_warn(&mut self, at: u32, cx: &mut Cx<'_>) {
+        let Some(room) = &cx.known.room else { return };
+        let Some(board) = &room.board else { return };
+        if let Some(index) = Layout::of(self, room, board).index(at) {
+            self.touch(index as i32, cx);
+        }
+    }
+
+    pub(super) fn touch(&mut self, index: i32, cx: &mut Cx<'_>) {
+        let Some(room) = &cx.known.room else { return };
+        let Some(board) = &room.board else { return };
+        let Some(at) = Layout::of(self, room, board).point(index) else { return };
+        match meaning(board, self.picked(room, board), at) {
+            Touch::Act(kind) => act(Action { kind: Some(kind) }, cx),
+            Touch::Pick(at) => {
+                self.picked =
+                    Some(Picked { room: room.id.clone(), ply: board.ply, revision: room.revision, at });
+            }
+            Touch::PutDown => self.picked = None,
+            Touch::PickFirst => cx.go.remark(Remark::PickFirst, ""),
+            Touch::Nothing => {}
+            Touch::Stuck(why) => {
+                cx.go.flash(&why.points);
+                cx.go.remark(Remark::Told, new_game::said(why.words.as_ref(), cx.known.chinese()));
+            }
+            Touch::Warn(kind, words) => {
+                let (ply, revision) = (board.ply, room.revision);
+                self.losing = Some(Losing { room: room.id.clone(), ply, revision, kind, words });
+                cx.go.dialog(Dialog::Losing);
+            }
+        }
+    }
+
+    /// The picked piece, if the position is still the same.
+    pub(super) fn picked(&self, room: &Room, board: &control::Board) -> Option<u32> {
+        let picked = self.picked.as_ref()?;
+        let same = (&picked.room, picked.ply, picked.revision) == (&room.id, board.ply, room.revision);
+        (same && room.can_act).then_some(picked.at)
+    }
+
+    /// Drops a picked piece. False if none was picked.
+    pub(crate) fn put_down(&mut self, known: &AppState) -> bool {
+        let room = known.room.as_ref();
+        let held = room.and_then(|room| self.picked(room, room.board.as_ref()?)).is_some();
+        if held {
+            self.picked = None;
+        }
+        held
+    }
 }
 
-/// What a touch at this point means, as the host has told it with the position. Marks say nothing of it: they are only drawn.
+/// The meaning of a touch at this point, as told by the host with the position. Marks are only drawn and do not count.
 pub(crate) fn meaning(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
     let Some(touch) = &board.touch else { return Touch::Nothing };
     let place = action::Kind::Place(at);
     match touch.kind() {
         TouchKind::TouchNothing => Touch::Nothing,
-        // The host says what is to be chosen.
+        // The host names the choices.
         TouchKind::TouchChoose => Touch::Act(place),
         TouchKind::TouchPlace => match touch.warnings.iter().find(|warning| warning.at == at) {
             Some(warning) => Touch::Warn(place, warning.words.clone()),
@@ -133,7 +140,7 @@ pub(crate) fn meaning(board: &control::Board, picked: Option<u32>, at: u32) -> T
     }
 }
 
-/// A piece is picked first, then the point where it goes.
+/// A step: first the piece, then its destination.
 fn step(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
     let own = board.pieces.iter().any(|piece| piece.at == at && piece.side == board.turn);
     match picked {
@@ -151,26 +158,6 @@ fn step(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
     }
 }
 
-/// The picked piece, as long as the position is the one in which it was picked.
-pub(super) fn picked(inner: &AppState, room: &Room, board: &control::Board) -> Option<u32> {
-    let picked = inner.picked.as_ref()?;
-    let same = (&picked.room, picked.ply, picked.revision) == (&room.id, board.ply, room.revision);
-    (same && room.can_act).then_some(picked.at)
-}
-
-/// Puts a picked piece down again. False when none was picked.
-pub(crate) fn put_down(app: &Controller) -> bool {
-    let held = {
-        let inner = app.read();
-        let room = inner.room.as_ref();
-        room.and_then(|room| picked(&inner, room, room.board.as_ref()?)).is_some()
-    };
-    if held {
-        app.change(|inner| inner.picked = None);
-    }
-    held
-}
-
 #[cfg(test)]
 mod tests {
     use engine::puzzles::{self, Attempt, Verdict};
@@ -179,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// The action that comes of touching what has to be touched for it, and how many touches it took.
+    /// The action that results from touching its points, and the number of touches.
     fn by_touch(board: &control::Board, action: EngineAction) -> (Option<EngineAction>, usize) {
         let points: Vec<u32> = match action {
             EngineAction::Step { from, to } => vec![codec::point(from), codec::point(to)],
@@ -203,7 +190,7 @@ mod tests {
         (done, touches)
     }
 
-    /// A legal move of the board's points that is not the one that works.
+    /// A legal move on the board's points other than the solution.
     fn wrong(game: &AnyGame, right: EngineAction) -> Option<EngineAction> {
         let beside = |action: &EngineAction| {
             !matches!(action, EngineAction::Pass | EngineAction::Agree | EngineAction::Resume)
