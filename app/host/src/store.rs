@@ -7,6 +7,7 @@
 mod achieved;
 #[cfg(test)]
 mod fuzz;
+mod list;
 mod matches;
 mod past;
 mod people;
@@ -31,7 +32,8 @@ use tracing::warn;
 
 use crate::backup;
 pub(crate) use achieved::achieved;
-pub(crate) use matches::{KeptFile, MatchFilter, Opponent, SavedMatch};
+pub(crate) use list::{MatchFilter, Opponent};
+pub(crate) use matches::{KeptFile, SavedMatch};
 pub(crate) use people::{SavedBlocked, SavedFriend};
 pub(crate) use puzzles::SavedPuzzle;
 use schema::connect;
