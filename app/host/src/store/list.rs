@@ -209,7 +209,7 @@ impl<'a> Merge<'a> {
         let mut open: Vec<Place> = Vec::new();
         while let Some(row) = rows.next()? {
             self.rows += 1;
-            let (game, went, against) = (row.get(2)?, row.get(3)?, row.get(4)?);
+            let (game, went, against): (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
             let seats: [String; 2] = [row.get(5)?, row.get(6)?];
             let said: Option<String> = row.get(7)?;
             let passes = |source: &Source| match source {
