@@ -47,6 +47,7 @@ impl Actor {
             Body::Diagnose(_) => self.diagnose(responder),
             Body::PowerOn(_) => self.power_on(responder),
             Body::Import(import) => self.import(responder, import),
+            Body::Export(export) => self.export(responder, &export),
             Body::SaveEverything(asked) => self.save_everything(responder, asked),
             Body::TakeEverything(asked) => self.take_everything(responder, asked),
             body => {
@@ -63,12 +64,15 @@ impl Actor {
     fn answer(&mut self, body: request::Body) -> Result<Answer, Refusal> {
         use request::Body;
         match body {
-            Body::Attach(_) | Body::Scan(_) | Body::Front(_) => unreachable!("the actor has answered it"),
+            Body::Attach(_) | Body::Scan(_) | Body::Front(_) | Body::StopWork(_) => {
+                unreachable!("the actor has answered it")
+            }
             Body::Hint(_)
             | Body::ListAdapters(_)
             | Body::Diagnose(_)
             | Body::PowerOn(_)
             | Body::Import(_)
+            | Body::Export(_)
             | Body::SaveEverything(_)
             | Body::TakeEverything(_) => unreachable!("`request` lets it be answered later"),
             Body::SetName(set) => self.set_name(&set.name),
@@ -160,7 +164,6 @@ impl Actor {
             }
             Body::Look(look) => self.look(&look),
             Body::Branch(branch) => self.branch(&branch),
-            Body::Export(export) => self.export(&export),
             Body::Judge(judge) => self.judge(&judge),
             Body::Discard(discard) => self.discard(&discard.room_id),
             Body::Give(give) => self.give(&give),

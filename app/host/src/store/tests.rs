@@ -465,7 +465,8 @@ fn the_saves_are_copied_on_another_thread_while_they_are_written() {
     store.set_setting("name", "Anna").expect("saved");
     let copier = store.copier();
     store.connection.execute_batch("BEGIN IMMEDIATE; UPDATE settings SET value = 'Ben'").expect("writing");
-    let copy = std::thread::spawn(move || copier.whole()).join().expect("no panic").expect("copied");
+    let copy =
+        std::thread::spawn(move || copier.whole(&Stop::default())).join().expect("no panic").expect("copied");
     store.connection.execute_batch("COMMIT").expect("written");
     let path = directory.path().join("copied");
     std::fs::write(&path, copy).expect("written");
