@@ -228,9 +228,9 @@ async fn a_host_that_has_ended_leaves_its_directory_alone_even_in_the_middle_of_
         // An answer to either says that the first has begun.
         let _ = anna.client.answer().await;
         if number % 2 == 0 {
-            anna.kill().await
+            anna.kill().await;
         } else {
-            anna.stop().await
+            anna.stop().await;
         }
         assert!(paths[0].exists(), "nothing of it is still at work");
         std::fs::remove_dir_all(anna.directory()).expect("nobody writes into it");
