@@ -5,6 +5,7 @@
     stranger.py SOCKET again NAME      comes and goes as fast as it can, without a word of goodbye
     stranger.py SOCKET nonsense NAME   breaks the rules in every way that is known, and tells how each was answered
     stranger.py SOCKET between NAME    sits between NAME and whoever takes it for NAME, and passes everything on
+    stranger.py SOCKET wait NAME       meets NAME up to the short string, says nothing more, and tells when the host has hung up
     stranger.py SOCKET play NAME       becomes NAME's friend, plays a whole match and is forgotten again (playing.py)
 
 SOCKET is the emulator's, for LE controllers. Each line printed is a JSON object; tests/src/bin/ble_lab/strangers.rs says
@@ -27,12 +28,15 @@ import playing
 import records
 import wire
 from converse import Session
+from peer import Device
 from radio import Radio, named
 from talk import PATIENCE, Closed, Talk
 
 # To see that nobody answers.
 SILENCE = 1.5
 FLOOD = 200
+# Less than the two minutes after which a host hangs up on who has said nothing to the string.
+GIVES_WAY_WITHIN = 100.0
 
 
 def tell(what, **more):
@@ -254,6 +258,23 @@ async def between(radio, name, posing):
     tell("over")
 
 
+async def wait(radio, name):
+    """Alive, and silent to what the person is asked: the host has no other reason to hang up than somebody else's need."""
+    with tempfile.TemporaryDirectory(prefix="qiyou-stranger.") as folder:
+        async with connected(radio, name) as (_, stream):
+            await stream.open()
+            device = Device(f"{folder}/silent.json", "Silent")
+            session = await Session.begin(device, stream, stream.finish, carrier="bluetooth")
+            await session.until("a short string", lambda: session.link.string)
+            tell("waits", key=device.public.hex())
+            begun = time.monotonic()
+            try:
+                await session.until("the end of the link", lambda: False, GIVES_WAY_WITHIN)
+            except Closed:
+                pass
+            tell("gave_way", end=await ended(stream), took_ms=(time.monotonic() - begun) * 1e3)
+
+
 async def play(radio, name):
     """A friend, and so known by the key: found by the tag, since the host shows its name to strangers only."""
 
@@ -323,7 +344,7 @@ async def main():
     if what == "between":
         await between(radio, name, await Radio.open(socket))
     else:
-        await {"meet": meet, "again": again, "nonsense": nonsense, "play": play}[what](radio, name)
+        await {"meet": meet, "again": again, "nonsense": nonsense, "play": play, "wait": wait}[what](radio, name)
 
 
 if __name__ == "__main__":
