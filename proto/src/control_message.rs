@@ -106,6 +106,7 @@ impl Bounded for Request {
                 | Body::Stop(_)
                 | Body::SetFoundWhenClosed(_)
                 | Body::SetQuietHours(_)
+                | Body::StopWork(_)
                 | Body::Front(_)
                 | Body::SetCarrier(_)
                 | Body::SetEndings(_)

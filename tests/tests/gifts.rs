@@ -129,6 +129,87 @@ async fn backups_that_are_asked_for_at_once_are_each_written_or_refused_as_too_m
     }
 }
 
+/// Names in a folder.
+fn names(folder: &std::path::Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.ends_with("-wal") && !name.ends_with("-shm"))
+        .collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a_backup_and_a_restoration_that_are_stopped_leave_nothing_and_can_be_begun_again() {
+    let mut house = House::new(95);
+    let mut anna = house.device("Anna").await;
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = folder.path().join("whole").display().to_string();
+    save(&mut anna, &path, "correct horse").await.expect("written");
+    let before = (names(folder.path()), names(anna.directory()));
+    let (new, passphrase) = (folder.path().join("new").display().to_string(), "correct horse".to_owned());
+    for body in [
+        request::Body::SaveBackup(control::SaveBackup { path: new.clone(), passphrase: passphrase.clone() }),
+        request::Body::RestoreBackup(control::RestoreBackup { path: path.clone(), passphrase }),
+    ] {
+        let work = anna.client.send(body.clone()).await;
+        let stop = anna.client.send(request::Body::StopWork(control::StopWork {})).await;
+        let answers = [anna.client.answer().await, anna.client.answer().await];
+        for (number, answer) in answers {
+            match answer {
+                Ok(_) => assert_eq!(number, stop),
+                Err(refusal) => assert_eq!((number, refusal.code()), (work, RefusalCode::RefusalStopped)),
+            }
+        }
+        assert_eq!((names(folder.path()), names(anna.directory())), before, "{body:?}");
+    }
+    // A stop without work does nothing, not even to what comes after it.
+    anna.client.done(request::Body::StopWork(control::StopWork {})).await;
+    save(&mut anna, &new, "correct horse").await.expect("written");
+    take(&mut anna, &new, "correct horse").await.expect("taken");
+}
+
+#[tokio::test]
+async fn the_work_of_a_client_that_has_gone_is_stopped_and_another_clients_goes_on() {
+    let mut house = House::new(96);
+    let mut anna = house.device("Anna").await;
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let asked = |name: &str| {
+        let (path, passphrase) = (folder.path().join(name).display().to_string(), "correct horse".into());
+        request::Body::SaveBackup(control::SaveBackup { path, passphrase })
+    };
+    let mut other = tests::house::Client::attach(anna.host().client()).await;
+    anna.client.send(asked("gone")).await;
+    // The host has read the request once it has answered a later one.
+    anna.client.done(request::Body::Scan(control::Scan { on: false })).await;
+    anna.close_app();
+    loop {
+        match other.ask(asked("kept")).await {
+            Ok(_) => break,
+            Err(refusal) => assert_eq!(refusal.code(), RefusalCode::RefusalBusy),
+        }
+    }
+    assert_eq!(names(folder.path()), ["kept"]);
+}
+
+#[tokio::test]
+async fn an_import_that_is_stopped_is_not_kept() {
+    let mut house = House::new(97);
+    let mut anna = house.device("Anna").await;
+    let text = format!("(;GM[4]SZ[15]{})", ";C[a comment that takes a while to read]".repeat(10_000));
+    let file = control::Import { name: "a.sgf".into(), content: text.into_bytes().into() };
+    let work = anna.client.send(request::Body::Import(file)).await;
+    anna.client.send(request::Body::StopWork(control::StopWork {})).await;
+    let answers = [anna.client.answer().await, anna.client.answer().await];
+    let imported = answers.into_iter().find(|(number, _)| *number == work).expect("answered").1;
+    let matches = kept(&mut anna.client).await.len();
+    match imported {
+        Err(refusal) => assert_eq!((refusal.code(), matches), (RefusalCode::RefusalStopped, 0)),
+        Ok(_) => assert_eq!(matches, 1, "it was read before the stop came"),
+    }
+}
+
 #[tokio::test]
 async fn a_host_that_has_ended_leaves_its_directory_alone_even_in_the_middle_of_a_backup() {
     let mut house = House::new(94);

@@ -64,13 +64,14 @@ pub(crate) enum DeviceCommand {
         /// Adapter such as hci1, or `first` for the first one present
         to: Option<String>,
     },
-    /// Back up this device's identity, friends and matches to a new file (reads the passphrase from standard input)
+    /// Back up this device's identity, friends and matches to a new file (reads the passphrase from standard input);
+    /// Ctrl-C stops it, and no file remains
     SaveEverything {
         /// Path of the backup, such as ~/qiyou.qiyou-backup; must not exist
         file: PathBuf,
     },
     /// Restore a backup at the next start of the daemon; present data is set aside, not deleted (reads the passphrase from
-    /// standard input)
+    /// standard input); Ctrl-C stops it, and nothing is restored
     TakeEverything {
         /// Path of the backup
         file: PathBuf,

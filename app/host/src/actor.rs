@@ -75,8 +75,8 @@ pub(crate) enum Message {
     Radio(usize, RadioNews),
     /// The match that an import thread has read from a file.
     Imported(Responder, Result<Box<Imported>, Refusal>),
-    /// The thread of a backup has ended.
-    BackupEnded,
+    /// The thread of an export, a backup or a restoration has ended.
+    WorkEnded(crate::work::Job),
     /// From the analysis with this ticket: the evaluation of the next position, or `None` at the end.
     Judged(u64, Option<control::Judgement>),
     /// From the thread that computes the endgame table with this ticket.
@@ -100,6 +100,9 @@ pub(crate) enum Message {
     /// From a guest's page.
     #[cfg(feature = "guest")]
     Guest(guest::News),
+    /// The reply to a guest's request for a file.
+    #[cfg(feature = "guest")]
+    GuestFile(guest::ConnectionId, String),
     /// The verdict on a move in this puzzle room.
     PuzzleJudged(MatchId, crate::puzzles::Judged),
     /// The result of a hint search in this puzzle room, for this responder.
@@ -346,11 +349,14 @@ impl Actor {
         match message {
             Message::NewClient(stream) => self.welcome(stream),
             Message::Client(id, ClientNews::Asked(request, _permit)) => self.asked(id, *request),
-            Message::Client(id, ClientNews::Gone) => self.clients.gone(id),
+            Message::Client(id, ClientNews::Gone) => {
+                self.work.stop(id);
+                self.clients.gone(id);
+            }
             Message::Bot(seat, ticket, news) => self.bot_said(seat, ticket, news),
             Message::Hint(responder, room, found) => self.hint_found(responder, room, found),
             Message::Imported(responder, read) => self.imported(responder, read),
-            Message::BackupEnded => self.work.ended(crate::work::Job::Backup),
+            Message::WorkEnded(job) => self.work.ended(job),
             Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
             Message::Tablebase(ticket, news) => self.on_tablebase_news(ticket, news),
             Message::Link(id, news) => self.link_said(id, news),
@@ -359,6 +365,8 @@ impl Actor {
             Message::Sleep(news) => self.on_sleep_news(news),
             #[cfg(feature = "guest")]
             Message::Guest(news) => self.guest_said(news),
+            #[cfg(feature = "guest")]
+            Message::GuestFile(connection, text) => self.guest_file_written(connection, text),
             #[cfg(feature = "online")]
             Message::Online(view) => self.online_changed(view),
             Message::PuzzleJudged(id, judged) => self.puzzle_judged(id, judged),
@@ -474,6 +482,10 @@ impl Actor {
             }
             Some(Body::Scan(scan)) => {
                 self.clients.set_scanning(id, scan.on);
+                Ok(done())
+            }
+            Some(Body::StopWork(_)) => {
+                self.work.stop(id);
                 Ok(done())
             }
             Some(body) => return self.request(responder, body),

@@ -229,11 +229,12 @@ impl Actor {
             return responder.refuse(busy);
         }
         let (inbox, id) = (self.inbox.clone(), MatchId(self.chance.bytes()));
-        self.work.begin(Job::File, move || {
+        self.work.begin_stoppable(Job::File, responder.client, move |stop| {
             let read = std::panic::catch_unwind(|| Imported::read(id, &import));
             let broken = || Err(unreadable("文件无法读取", "it cannot be read"));
+            let read = stop.check().and_then(|()| read.unwrap_or_else(|_| broken()));
             // Sending fails only after the actor has ended, and the client with it.
-            let _ = inbox.send(Message::Imported(responder, read.unwrap_or_else(|_| broken()).map(Box::new)));
+            let _ = inbox.send(Message::Imported(responder, read.map(Box::new)));
         });
     }
 
@@ -251,44 +252,51 @@ impl Actor {
         }));
     }
 
-    pub(crate) fn export(&mut self, export: &control::Export) -> Result<Answer, Refusal> {
+    /// Exports a match on a thread of its own: a long match is played through twice.
+    pub(crate) fn export(&mut self, responder: Responder, export: &control::Export) {
+        if let Err((responder, refusal)) =
+            self.begin_export(export, responder, |responder, file| responder.answer(file.map(Answer::File)))
+        {
+            responder.refuse(refusal);
+        }
+    }
+
+    /// Starts an export. `told` gets `to` and the file on the export's thread; `to` comes back with a refusal.
+    pub(crate) fn begin_export<T: Send + 'static>(
+        &mut self,
+        export: &control::Export,
+        to: T,
+        told: impl FnOnce(T, Result<control::File, Refusal>) + Send + 'static,
+    ) -> Result<(), (T, Refusal)> {
+        if !self.work.has_room(Job::Export) {
+            let busy = Refusal::new(RefusalCode::RefusalBusy, "other files are being written");
+            return Err((to, busy));
+        }
+        let work = match self.exporting(export) {
+            Ok(work) => work,
+            Err(refusal) => return Err((to, refusal)),
+        };
+        let inbox = self.inbox.clone();
+        self.work.begin(Job::Export, move || {
+            let file = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+            // Sending fails only after the actor has ended.
+            let _ = inbox.send(Message::WorkEnded(Job::Export));
+            let broken = || Err(Refusal::new(RefusalCode::RefusalBadRequest, "it cannot be written"));
+            told(to, file.unwrap_or_else(|_| broken()));
+        });
+        Ok(())
+    }
+
+    /// Reads what an export needs from the saves; the match is played through and written by the returned closure.
+    fn exporting(
+        &self,
+        export: &control::Export,
+    ) -> Result<impl FnOnce() -> Result<control::File, Refusal> + Send + 'static, Refusal> {
         let saved = self.saved_match(&export.room_id)?;
-        let game = replayed(&saved.record, export.ply.unwrap_or(u32::MAX))?;
-        let kind = game.kind();
-        let ending = match (export.format.trim_start_matches('.'), kind) {
-            ("", GameKind::Go | GameKind::Gomoku) => "sgf",
-            ("", GameKind::Xiangqi) => "pgn",
-            ("", GameKind::Liuzhou | GameKind::LightsOut) => "qiyou",
-            (given, _) => given,
-        };
-        let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
-        let format = Format::by_extension(ending).ok_or_else(|| bad("no such format"))?;
         let heading = self.heading(&saved)?;
-        let name = |ending: &str| file_name(kind, &heading, &ending.to_ascii_lowercase());
-        // An unchanged imported match is exported as the original file, with its comments and variations.
-        if let Some(kept) = self.journal.file_of(saved.record.id)?.filter(|kept| {
-            export.ply.is_none()
-                && (export.format.is_empty() || Format::by_extension(&kept.ending) == Some(format))
-                && kept.actions as usize == saved.record.actions.len()
-        }) {
-            let content = kept.content.into();
-            return Ok(Answer::File(control::File { name: name(&kept.ending), content }));
-        }
-        let name = name(ending);
-        let file = GameFile {
-            start: replayed(&saved.record, 0)?,
-            actions: saved.record.actions[..game.ply() as usize].to_vec(),
-            game,
-            result: None,
-            heading,
-            tags: Vec::new(),
-            collection: None,
-        };
-        let content = file.write(format).map_err(bad)?;
-        if content.len() > limits::FILE_BYTES {
-            return Err(bad("it is too long for a file"));
-        }
-        Ok(Answer::File(control::File { name, content: content.into_bytes().into() }))
+        let original = self.journal.file_of(saved.record.id)?;
+        let (format, ply, record) = (export.format.clone(), export.ply, saved.record);
+        Ok(move || exported(&format, ply, &record, heading, original))
     }
 
     /// The header of an exported file: players, date, result.
@@ -377,6 +385,50 @@ impl Actor {
             None => self.end_judging(None),
         }
     }
+}
+
+/// The file of a match. An unchanged imported match is exported as the original file, with its comments and variations.
+fn exported(
+    format: &str,
+    ply: Option<u32>,
+    record: &MatchRecord,
+    heading: Heading,
+    original: Option<KeptFile>,
+) -> Result<control::File, Refusal> {
+    let game = replayed(record, ply.unwrap_or(u32::MAX))?;
+    let kind = game.kind();
+    let given = format;
+    let ending = match (format.trim_start_matches('.'), kind) {
+        ("", GameKind::Go | GameKind::Gomoku) => "sgf",
+        ("", GameKind::Xiangqi) => "pgn",
+        ("", GameKind::Liuzhou | GameKind::LightsOut) => "qiyou",
+        (given, _) => given,
+    };
+    let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
+    let format = Format::by_extension(ending).ok_or_else(|| bad("no such format"))?;
+    let name = |ending: &str| file_name(kind, &heading, &ending.to_ascii_lowercase());
+    if let Some(kept) = original.filter(|kept| {
+        ply.is_none()
+            && (given.is_empty() || Format::by_extension(&kept.ending) == Some(format))
+            && kept.actions as usize == record.actions.len()
+    }) {
+        return Ok(control::File { name: name(&kept.ending), content: kept.content.into() });
+    }
+    let name = name(ending);
+    let file = GameFile {
+        start: replayed(record, 0)?,
+        actions: record.actions[..game.ply() as usize].to_vec(),
+        game,
+        result: None,
+        heading,
+        tags: Vec::new(),
+        collection: None,
+    };
+    let content = file.write(format).map_err(bad)?;
+    if content.len() > limits::FILE_BYTES {
+        return Err(bad("it is too long for a file"));
+    }
+    Ok(control::File { name, content: content.into_bytes().into() })
 }
 
 /// The position after `ply` actions, or after all if there are fewer.

@@ -25,7 +25,7 @@ use crate::actor::{Actor, IDENTITY, Message, NAME};
 use crate::responder::{Answer, Responder, done};
 use crate::show::Refusal;
 use crate::store::{self, DATABASE, StoreError};
-use crate::work::Job;
+use crate::work::{Job, Stop};
 
 /// Minimum length of a passphrase, in characters: at the cost of a guess here, eight random characters resist for years.
 const LEAST_CHARS: usize = 8;
@@ -117,7 +117,7 @@ impl Actor {
     fn sealing(
         &mut self,
         asked: control::SaveBackup,
-    ) -> Result<impl FnOnce() -> Result<Answer, Refusal> + Send + 'static, Refusal> {
+    ) -> Result<impl FnOnce(&Stop) -> Result<Answer, Refusal> + Send + 'static, Refusal> {
         let passphrase = Zeroizing::new(asked.passphrase);
         if passphrase.chars().count() < LEAST_CHARS {
             let (zh, en) = ("口令至少要八个字符。", "The passphrase needs at least 8 characters.");
@@ -127,21 +127,17 @@ impl Actor {
         let identity = Zeroizing::new(fs::read(self.data_dir.join(IDENTITY)).map_err(|error| disk(&error))?);
         let saves = self.journal.copier();
         let (salt, nonce) = (self.chance.bytes(), self.chance.bytes());
-        Ok(move || {
-            let saves = saves.whole()?;
-            let sealed = seal(&passphrase, &pack(&identity, &saves), KdfParams::default(), salt, nonce);
+        Ok(move |stop: &Stop| {
+            stop.check()?;
+            let saves = saves.whole(stop);
+            stop.check()?;
+            let sealed = seal(&passphrase, &pack(&identity, &saves?), KdfParams::default(), salt, nonce);
+            stop.check()?;
             // The app's default folder is created; any other missing folder is an error.
             if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
                 fs::create_dir(folder).map_err(|error| disk(&error))?;
             }
-            write_new(&path, &sealed).map_err(|error| {
-                if error.kind() == io::ErrorKind::AlreadyExists {
-                    let (zh, en) = ("已经有同名的文件了。", "A file with that name already exists.");
-                    said(RefusalCode::RefusalDisk, zh, en)
-                } else {
-                    disk(&error)
-                }
-            })?;
+            write_new(&path, &sealed, stop)?;
             info!(path = %path.display(), bytes = sealed.len(), "everything was saved to a file");
             Ok(done())
         })
@@ -151,8 +147,8 @@ impl Actor {
         let passphrase = Zeroizing::new(asked.passphrase);
         let directory = self.data_dir.clone();
         match absolute(&asked.path) {
-            Ok(path) => self.apart(responder, move || {
-                let taken = stage(&path, &passphrase, &directory)?;
+            Ok(path) => self.apart(responder, move |stop| {
+                let taken = stage(&path, &passphrase, &directory, stop)?;
                 info!(path = %path.display(), matches = taken.matches, "taken over with the next start");
                 Ok(Answer::Taken(taken))
             }),
@@ -164,17 +160,17 @@ impl Actor {
     fn apart(
         &mut self,
         responder: Responder,
-        work: impl FnOnce() -> Result<Answer, Refusal> + Send + 'static,
+        work: impl FnOnce(&Stop) -> Result<Answer, Refusal> + Send + 'static,
     ) {
         if !self.work.has_room(Job::Backup) {
             let (zh, en) = ("正在备份或恢复，请稍等。", "Another backup or restoration is in progress.");
             return responder.refuse(said(RefusalCode::RefusalBusy, zh, en));
         }
         let inbox = self.inbox.clone();
-        self.work.begin(Job::Backup, move || {
-            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        self.work.begin_stoppable(Job::Backup, responder.client, move |stop| {
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(stop)));
             // Sending fails only after the actor has ended.
-            let _ = inbox.send(Message::BackupEnded);
+            let _ = inbox.send(Message::WorkEnded(Job::Backup));
             let failed = || Err(Refusal::new(RefusalCode::RefusalDisk, "the backup has failed"));
             responder.answer(done.unwrap_or_else(|_| failed()));
         });
@@ -264,32 +260,52 @@ fn keys(passphrase: &str, salt: &[u8], params: KdfParams) -> Option<(Zeroizing<[
     Some((key, made[32..].try_into().expect("what is left")))
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+/// Writes a new file; an incomplete one is deleted.
+fn write_new(path: &Path, bytes: &[u8], stop: &Stop) -> Result<(), Refusal> {
+    /// Bytes between two looks at `stop`: some ten milliseconds on a slow card.
+    const PART: usize = 256 << 10;
+    let mut file =
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
+            if error.kind() == io::ErrorKind::AlreadyExists {
+                let (zh, en) = ("已经有同名的文件了。", "A file with that name already exists.");
+                said(RefusalCode::RefusalDisk, zh, en)
+            } else {
+                disk(&error)
+            }
+        })?;
+    let mut write = || {
+        for part in bytes.chunks(PART) {
+            stop.check()?;
+            file.write_all(part).map_err(|error| disk(&error))?;
+        }
+        stop.check()?;
+        file.sync_all().map_err(|error| disk(&error))
+    };
+    let written = write();
     if written.is_err() {
-        // An incomplete backup is deleted.
         let _ = fs::remove_file(path);
     }
     written
 }
 
 /// Decrypts and verifies a backup, and stages it for the next start.
-fn stage(path: &Path, passphrase: &str, directory: &Path) -> Result<control::Taken, Refusal> {
+fn stage(path: &Path, passphrase: &str, directory: &Path, stop: &Stop) -> Result<control::Taken, Refusal> {
+    stop.check()?;
     let mut sealed = Vec::new();
     let file = fs::File::open(path).map_err(|error| disk(&error))?;
     file.take(MOST_BYTES + 1).read_to_end(&mut sealed).map_err(|error| disk(&error))?;
     if sealed.len() as u64 > MOST_BYTES {
         return Err(Unreadable::NotABackup.into());
     }
+    stop.check()?;
     let plain = unseal(passphrase, &sealed)?;
     let (identity, saves) = unpack(&plain).ok_or(Unreadable::Damaged)?;
     let unfinished = directory.join(UNFINISHED);
     remove(&unfinished).map_err(|error| disk(&error))?;
     let taken = || -> Result<control::Taken, Refusal> {
         DirBuilder::new().mode(0o700).create(&unfinished).map_err(|error| disk(&error))?;
-        write_new(&unfinished.join(IDENTITY), identity).map_err(|error| disk(&error))?;
-        write_new(&unfinished.join(DATABASE), saves).map_err(|error| disk(&error))?;
+        write_new(&unfinished.join(IDENTITY), identity, stop)?;
+        write_new(&unfinished.join(DATABASE), saves, stop)?;
         if !matches!(Identity::load(&unfinished.join(IDENTITY)), Ok(Some(_))) {
             return Err(Unreadable::Damaged.into());
         }
@@ -298,6 +314,7 @@ fn stage(path: &Path, passphrase: &str, directory: &Path) -> Result<control::Tak
             StoreError::Damaged { .. } => Unreadable::Damaged.into(),
             other => Refusal::from(other),
         })?;
+        stop.check()?;
         let incoming = directory.join(INCOMING);
         remove(&incoming).map_err(|error| disk(&error))?;
         fs::rename(&unfinished, &incoming).map_err(|error| disk(&error))?;

@@ -75,7 +75,7 @@ impl Clients {
     /// A responder for this request; `None` if the client has disconnected.
     pub(crate) fn responder(&self, id: ClientId, number: u64) -> Option<Responder> {
         let client = self.connected.get(&id)?;
-        Some(Responder::new(&client.queue, client.connection.clone(), number))
+        Some(Responder::new(&client.queue, client.connection.clone(), id, number))
     }
 
     /// Sends the client every event from now on. `name`: its program and version.

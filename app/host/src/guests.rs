@@ -448,6 +448,9 @@ impl Actor {
         };
         let denied = match self.guests.codes.admit(connection, &message) {
             Ok(place) => match room_and_side(place).filter(|(id, _)| self.rooms.contains_key(id)) {
+                Some(_) if matches!(message, guest::Message::File(_)) => {
+                    return self.guest_exports(connection, number, message);
+                }
                 Some((id, side)) => {
                     let answer = self.guest_does(connection, id, side, message);
                     // Changes are shown before the next message is processed.
@@ -470,6 +473,31 @@ impl Actor {
         self.guests.send(connection, refusal.written(number));
     }
 
+    /// Exports the match of a page, and replies when the file is written.
+    fn guest_exports(&mut self, connection: ConnectionId, number: u64, message: guest::Message) {
+        let guest::Message::File(file) = message else { return };
+        if !self.guests.reads.may(now()) {
+            return self.guests.send(connection, Not::busy().written(number));
+        }
+        let export = control::Export { room_id: file.room, format: file.format, ply: None };
+        let inbox = self.inbox.clone();
+        let written = move |(), file: Result<control::File, Refusal>| {
+            let text = match file {
+                Ok(file) => form::file(number, &file.name, &String::from_utf8_lossy(&file.content)),
+                Err(refusal) => Not::from(refusal).written(number),
+            };
+            // Sending fails only after the actor has ended.
+            let _ = inbox.send(Message::GuestFile(connection, text));
+        };
+        if let Err(((), refusal)) = self.begin_export(&export, (), written) {
+            self.guests.send(connection, Not::from(refusal).written(number));
+        }
+    }
+
+    pub(crate) fn guest_file_written(&mut self, connection: ConnectionId, text: String) {
+        self.guests.send(connection, text);
+    }
+
     /// Executes a message of a page in this room; returns the reply.
     fn guest_does(
         &mut self,
@@ -480,10 +508,8 @@ impl Actor {
     ) -> Result<String, Not> {
         use guest::Message as Asked;
         let number = message.id().unwrap_or(0);
-        if matches!(message, Asked::Look(_) | Asked::File(_) | Asked::Rules(_))
-            && !self.guests.reads.may(now())
-        {
-            return Err(Not::new("busy", "请稍等。", "Wait a moment."));
+        if matches!(message, Asked::Look(_) | Asked::Rules(_)) && !self.guests.reads.may(now()) {
+            return Err(Not::busy());
         }
         let room = &self.rooms[&id];
         let record = room.record();
@@ -501,11 +527,7 @@ impl Actor {
                 let board = show::board(&game, over);
                 return Ok(form::position(number, &look.room, ply, total, &board));
             }
-            Asked::File(file) => {
-                let export = control::Export { room_id: file.room, format: file.format, ply: None };
-                let Answer::File(file) = self.export(&export)? else { return Err(stale()) };
-                return Ok(form::file(number, &file.name, &String::from_utf8_lossy(&file.content)));
-            }
+            Asked::File(_) => unreachable!("`guest_asked` has answered it"),
             Asked::Rules(_) => {
                 let setup = Some(wire::setup(&record.setup));
                 let sheet = games::describe(&control::Describe { setup, ..Default::default() })?;
@@ -751,6 +773,10 @@ impl Not {
         Self { word: word.into(), words: Words { zh: zh.into(), en: en.into() }, points: Vec::new() }
     }
 
+    fn busy() -> Self {
+        Self::new("busy", "请稍等。", "Wait a moment.")
+    }
+
     fn written(&self, number: u64) -> String {
         form::refused(number, &self.word, &self.words, &self.points)
     }
@@ -777,6 +803,7 @@ fn refusal_words(code: RefusalCode) -> Words {
         RefusalCode::RefusalLinkLost => ("对方不在，棋局等着。", "The other player is away: the game waits."),
         RefusalCode::RefusalPaused => ("对局暂停中。", "The game is paused."),
         RefusalCode::RefusalTime => ("时间到了。", "The time is over."),
+        RefusalCode::RefusalStopped => ("已取消。", "Cancelled."),
         _ => ("现在不能这样做。", "That is not possible now."),
     };
     Words { zh: zh.into(), en: en.into() }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use link::online::{
-    Account, AccountState, Contact, ContactDeed, ContactState, OnlineTransport, Presence, View,
+    Account, AccountState, Contact, ContactDeed, ContactState, OnlineTransport, Presence, RefusedStanza, View,
 };
 use link::{CarrierKind, Transport};
 use proto::control::{self, RefusalCode, event, request};
@@ -277,6 +277,7 @@ fn presence(presence: Presence) -> control::Presence {
 
 fn shown_account(view: &View) -> control::Account {
     let (state, sentence) = words(view.state);
+    let sentence = view.refused.and_then(|refused| refused_words(refused, view.state)).or(sentence);
     let now = Instant::now();
     control::Account {
         account: view.account.clone(),
@@ -357,5 +358,51 @@ fn words(state: AccountState) -> (control::AccountState, Option<(&'static str, &
                 "This server doesn't allow sign-up in apps. Register on its website.",
             )),
         ),
+    }
+}
+
+/// What was refused, and what becomes of the connection; `None` where the state has a sentence of its own.
+fn refused_words(refused: RefusedStanza, state: AccountState) -> Option<(&'static str, &'static str)> {
+    match (refused, state) {
+        (RefusedStanza::Pruned, AccountState::Online) => Some((
+            "收到的一份内容太大或层次太深，多出的部分没有接收；账号仍然在线。",
+            "Something that was sent to you was too large or too deeply nested. The excess was left out; you are still online.",
+        )),
+        (RefusedStanza::Overtime, AccountState::Connecting | AccountState::ServerGone) => Some((
+            "服务器发来的内容一直没有发完，连接已断开，正在重新连接。",
+            "The server didn't finish what it was sending, so the connection was closed. Connecting again…",
+        )),
+        (RefusedStanza::Overtime, AccountState::Online) => Some((
+            "服务器发来的内容一直没有发完，连接断开后已重新连上。",
+            "The server didn't finish what it was sending, so the connection was closed and made again.",
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_reads_what_was_refused_and_that_the_account_goes_on() {
+        let english = |state, refused| {
+            let view = View { state, refused, ..View::default() };
+            shown_account(&view).sentence.map(|words| {
+                assert!(!words.zh.is_empty());
+                words.en
+            })
+        };
+        let says = |state, refused, what: &str| {
+            let sentence = english(state, Some(refused)).expect("a sentence");
+            assert!(sentence.contains(what), "{state:?}: {sentence}");
+        };
+        says(AccountState::Online, RefusedStanza::Pruned, "still online");
+        says(AccountState::Connecting, RefusedStanza::Overtime, "Connecting again");
+        says(AccountState::ServerGone, RefusedStanza::Overtime, "Connecting again");
+        says(AccountState::Online, RefusedStanza::Overtime, "made again");
+        // What a person has to do comes first.
+        says(AccountState::WrongPassword, RefusedStanza::Overtime, "Wrong password");
+        assert_eq!(english(AccountState::Online, None), None);
     }
 }

@@ -47,6 +47,7 @@ impl Actor {
             Body::Diagnose(_) => self.diagnose(responder),
             Body::PowerOn(_) => self.power_on(responder),
             Body::Import(import) => self.import(responder, import),
+            Body::Export(export) => self.export(responder, &export),
             Body::SaveBackup(asked) => self.save_backup(responder, asked),
             Body::RestoreBackup(asked) => self.restore_backup(responder, asked),
             body => {
@@ -63,12 +64,15 @@ impl Actor {
     fn answer(&mut self, body: request::Body) -> Result<Answer, Refusal> {
         use request::Body;
         match body {
-            Body::Attach(_) | Body::Scan(_) | Body::Front(_) => unreachable!("the actor has answered it"),
+            Body::Attach(_) | Body::Scan(_) | Body::Front(_) | Body::StopWork(_) => {
+                unreachable!("the actor has answered it")
+            }
             Body::Hint(_)
             | Body::ListAdapters(_)
             | Body::Diagnose(_)
             | Body::PowerOn(_)
             | Body::Import(_)
+            | Body::Export(_)
             | Body::SaveBackup(_)
             | Body::RestoreBackup(_) => unreachable!("`request` lets it be answered later"),
             Body::SetName(set) => self.set_name(&set.name),
@@ -160,7 +164,6 @@ impl Actor {
             }
             Body::Look(look) => self.look(&look),
             Body::Branch(branch) => self.branch(&branch),
-            Body::Export(export) => self.export(&export),
             Body::AnalyseMatch(asked) => self.analyse_match(&asked),
             Body::Discard(discard) => self.discard(&discard.room_id),
             Body::Give(give) => self.give(&give),

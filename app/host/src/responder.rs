@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tracing::{debug, warn};
 
-use crate::connection;
+use crate::connection::{self, ClientId};
 use crate::show::Refusal;
 
 /// An outstanding reply. Can be sent to another thread or task.
@@ -20,6 +20,7 @@ pub(crate) struct Responder {
     /// Weak, so that an outstanding reply does not keep a connection open.
     queue: mpsc::WeakSender<Outgoing>,
     connection: AbortHandle,
+    pub(crate) client: ClientId,
     /// Id of the request.
     number: u64,
     answered: bool,
@@ -27,8 +28,13 @@ pub(crate) struct Responder {
 
 impl Responder {
     /// A responder for the request with this id, which replies through the client's queue.
-    pub(crate) fn new(queue: &mpsc::Sender<Outgoing>, connection: AbortHandle, number: u64) -> Self {
-        Self { queue: queue.downgrade(), connection, number, answered: false }
+    pub(crate) fn new(
+        queue: &mpsc::Sender<Outgoing>,
+        connection: AbortHandle,
+        client: ClientId,
+        number: u64,
+    ) -> Self {
+        Self { queue: queue.downgrade(), connection, client, number, answered: false }
     }
 
     /// Replies with success.
@@ -89,7 +95,7 @@ mod tests {
     fn responder() -> (Responder, mpsc::Sender<Outgoing>, mpsc::Receiver<Outgoing>) {
         let (queue, sent) = mpsc::channel(4);
         let connection = tokio::spawn(std::future::pending::<()>()).abort_handle();
-        (Responder::new(&queue, connection, 7), queue, sent)
+        (Responder::new(&queue, connection, ClientId(1), 7), queue, sent)
     }
 
     fn reply(outgoing: &Outgoing) -> control::Reply {

@@ -7,6 +7,7 @@
 mod achieved;
 #[cfg(test)]
 mod fuzz;
+mod list;
 mod matches;
 mod past;
 mod people;
@@ -30,8 +31,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionB
 use tracing::warn;
 
 use crate::backup;
+use crate::work::Stop;
 pub(crate) use achieved::achieved;
-pub(crate) use matches::{KeptFile, MatchFilter, Opponent, SavedMatch};
+pub(crate) use list::{MatchFilter, Opponent};
+pub(crate) use matches::{KeptFile, SavedMatch};
 pub(crate) use people::{SavedBlocked, SavedFriend};
 pub(crate) use puzzles::SavedPuzzle;
 use schema::connect;
@@ -244,28 +247,32 @@ pub(crate) struct Held {
     pub(crate) name: String,
 }
 
-/// Verifies that a file is a usable database, and summarises it. The file is migrated to the present schema, and its log is
-/// merged.
 /// Copies a database through a connection of its own. One at a time: each writes the same temporary file.
 pub(crate) struct Copier {
     path: PathBuf,
 }
 
 impl Copier {
-    /// The committed contents of the database including its log.
-    pub(crate) fn whole(&self) -> Result<Vec<u8>, StoreError> {
+    /// The committed contents of the database including its log. Fails if it is stopped.
+    pub(crate) fn whole(&self, stop: &Stop) -> Result<Vec<u8>, StoreError> {
         let copy = self.path.with_extension("copy");
         let _ = fs::remove_file(&copy);
         let into = copy.to_string_lossy();
-        Connection::open_with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-            .and_then(|connection| connection.execute("VACUUM INTO ?1", [&into]))
-            .map_err(|error| explain(&self.path, &error))?;
-        let read = fs::read(&copy);
+        let written = Connection::open_with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .and_then(|connection| {
+                let interrupt = connection.get_interrupt_handle();
+                stop.during(move || interrupt.interrupt(), || connection.execute("VACUUM INTO ?1", [&into]))
+            })
+            .map_err(|error| explain(&self.path, &error));
+        let read =
+            written.and_then(|_| fs::read(&copy).map_err(|error| StoreError::Other(error.to_string())));
         let _ = fs::remove_file(&copy);
-        read.map_err(|error| StoreError::Other(error.to_string()))
+        read
     }
 }
 
+/// Verifies that a file is a usable database, and summarises it. The file is migrated to the present schema, and its log is
+/// merged.
 pub(crate) fn look_into(path: &Path, setting: &str) -> Result<Held, StoreError> {
     let connection = connect(path)?;
     let read = || -> rusqlite::Result<Held> {

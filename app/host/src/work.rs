@@ -1,7 +1,14 @@
 //! Long computations: each on a thread of its own, with a limited number at a time.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use proto::control::{RefusalCode, Words};
 use tokio_util::task::TaskTracker;
-use tracing::warn;
+use tracing::{info, warn};
+
+use crate::connection::ClientId;
+use crate::show::Refusal;
 
 /// The kind of computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,17 +17,20 @@ pub(crate) enum Job {
     Hint,
     /// Import of a file.
     File,
+    /// Export of a file.
+    Export,
     /// A backup, or its restoration.
     Backup,
 }
 
 impl Job {
     /// Maximum number of threads of this kind. A hint occupies a core for a second; files are imported one after another; a
-    /// backup takes 64 MiB of memory.
+    /// page asks for several files of a match at once; a backup takes 64 MiB of memory.
     fn most(self) -> usize {
         match self {
             Self::Hint => 2,
             Self::File | Self::Backup => 1,
+            Self::Export => 4,
         }
     }
 }
@@ -32,7 +42,53 @@ pub(crate) struct Work {
     pub(crate) in_directory: TaskTracker,
     hints: usize,
     files: usize,
+    exports: usize,
     backups: usize,
+    /// Computations that their client can stop.
+    stoppable: Vec<(Job, ClientId, Stop)>,
+}
+
+/// Tells a computation that its client does not want it any more.
+#[derive(Clone, Default)]
+pub(crate) struct Stop(Arc<Stopping>);
+
+#[derive(Default)]
+struct Stopping {
+    asked: AtomicBool,
+    /// Interrupts the present call of the computation.
+    interrupt: Mutex<Option<Box<dyn Fn() + Send>>>,
+}
+
+impl Stop {
+    fn ask(&self) {
+        self.0.asked.store(true, Ordering::SeqCst);
+        if let Some(interrupt) = &*self.0.interrupt.lock().unwrap_or_else(PoisonError::into_inner) {
+            interrupt();
+        }
+    }
+
+    /// Fails with the refusal of the request if the computation is to stop. Called before each step; what the earlier steps
+    /// left is removed by the caller.
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        if !self.0.asked.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let reason = Words {
+            zh: "已取消，什么都没有改动。".into(),
+            en: "Cancelled. Nothing was changed.".into(),
+        };
+        let refusal = Refusal::new(RefusalCode::RefusalStopped, "stopped by its client");
+        Err(Refusal { reason: Some(reason), ..refusal })
+    }
+
+    /// Runs a call that `interrupt` ends early from another thread.
+    pub(crate) fn during<T>(&self, interrupt: impl Fn() + Send + 'static, call: impl FnOnce() -> T) -> T {
+        let set = |to| *self.0.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = to;
+        set(Some(Box::new(interrupt)));
+        let result = call();
+        set(None);
+        result
+    }
 }
 
 impl Work {
@@ -55,8 +111,29 @@ impl Work {
         }
     }
 
+    /// As [`begin`](Self::begin), for a computation that its client can stop. At most one of its kind runs.
+    pub(crate) fn begin_stoppable(
+        &mut self,
+        job: Job,
+        client: ClientId,
+        work: impl FnOnce(&Stop) + Send + 'static,
+    ) {
+        let stop = Stop::default();
+        self.stoppable.push((job, client, stop.clone()));
+        self.begin(job, move || work(&stop));
+    }
+
+    /// Stops the computations of this client.
+    pub(crate) fn stop(&self, client: ClientId) {
+        for (job, _, stop) in self.stoppable.iter().filter(|(_, of, _)| *of == client) {
+            info!(?job, "stopped by its client");
+            stop.ask();
+        }
+    }
+
     /// Handles the end of a computation.
     pub(crate) fn ended(&mut self, job: Job) {
+        self.stoppable.retain(|(of, _, _)| *of != job);
         let counter = self.counter(job);
         debug_assert!(*counter > 0, "it was begun");
         *counter = counter.saturating_sub(1);
@@ -66,6 +143,7 @@ impl Work {
         match job {
             Job::Hint => self.hints,
             Job::File => self.files,
+            Job::Export => self.exports,
             Job::Backup => self.backups,
         }
     }
@@ -74,6 +152,7 @@ impl Work {
         match job {
             Job::Hint => &mut self.hints,
             Job::File => &mut self.files,
+            Job::Export => &mut self.exports,
             Job::Backup => &mut self.backups,
         }
     }
@@ -86,7 +165,7 @@ mod tests {
     #[test]
     fn no_more_threads_than_a_job_may_have_and_one_more_when_one_is_over() {
         let mut work = Work::default();
-        for job in [Job::Hint, Job::File, Job::Backup] {
+        for job in [Job::Hint, Job::File, Job::Export, Job::Backup] {
             for _ in 0..job.most() {
                 assert!(work.has_room(job));
                 work.begin(job, || ());
@@ -95,5 +174,37 @@ mod tests {
             work.ended(job);
             assert!(work.has_room(job));
         }
+    }
+
+    #[test]
+    fn a_client_stops_its_own_work_and_no_other() {
+        let mut work = Work::default();
+        let (told, stops) = std::sync::mpsc::channel();
+        for (job, client) in [(Job::File, 1), (Job::Backup, 2)] {
+            let told = told.clone();
+            work.begin_stoppable(job, ClientId(client), move |stop| {
+                told.send((job, stop.clone())).expect("heard");
+            });
+        }
+        let stops: Vec<(Job, Stop)> = stops.iter().take(2).collect();
+        let stopped = |of: Job| stops.iter().any(|(job, stop)| *job == of && stop.check().is_err());
+        work.stop(ClientId(2));
+        assert!(stopped(Job::Backup) && !stopped(Job::File));
+        work.ended(Job::File);
+        work.stop(ClientId(1));
+        assert!(!stopped(Job::File), "it has ended");
+    }
+
+    #[test]
+    fn a_stop_ends_the_call_that_is_running() {
+        let stop = Stop::default();
+        let (interrupt, interrupted) = std::sync::mpsc::channel();
+        let interrupt = move || interrupt.send(()).expect("waited for");
+        let asking = stop.clone();
+        stop.during(interrupt, || {
+            asking.ask();
+            interrupted.recv().expect("the call ends");
+        });
+        assert!(stop.check().is_err());
     }
 }

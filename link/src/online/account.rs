@@ -29,7 +29,7 @@ use super::link::{self, LinkName, Said, ToSend, Told};
 use super::server::{self, Failed, LastWords};
 use super::{
     Account, AccountState, Contact, ContactDeed, ContactState, Incoming, LetterNews, OnlineConfig, Presence,
-    View,
+    RefusedStanza, View,
 };
 use crate::lan::{card_strings, read_card};
 use crate::{Card, Duplex};
@@ -109,6 +109,7 @@ pub(super) async fn run(
         era: 0,
         account: None,
         stream: None,
+        last_words: LastWords::default(),
         settled: Arc::default(),
         card: None,
         away: false,
@@ -161,6 +162,8 @@ struct Task {
     era: u64,
     account: Option<Account>,
     stream: Option<StanzaStream>,
+    /// Shared with the supply of the present stream.
+    last_words: LastWords,
     /// Whether the server has accepted the last connection's stream management; see `supply`.
     settled: Arc<AtomicBool>,
     card: Option<Card>,
@@ -211,6 +214,7 @@ impl Task {
                 if self.account.is_some() {
                     self.leave().await;
                     self.era += 1;
+                    self.shown.send_modify(|view| view.refused = None);
                     self.show(AccountState::Connecting, None);
                     self.begin();
                 }
@@ -248,8 +252,9 @@ impl Task {
             era: self.era,
             reports: self.reports.clone(),
             settled: self.settled.clone(),
-            last_words: LastWords::default(),
+            last_words: LastWords::new(self.shown.clone()),
         };
+        self.last_words = supply.last_words.clone();
         self.settled.store(true, Ordering::Release);
         let connector = move |_location, slot| drop(tokio::spawn(supply.clone().run(slot)));
         self.stream = Some(StanzaStream::new(Box::new(connector), QUEUE));
@@ -344,6 +349,8 @@ impl Task {
             }
             Event::Stream(StreamEvent::Suspended) => {
                 debug!("the connection to the server is lost");
+                let refused = self.last_words.take_overtime().then_some(RefusedStanza::Overtime);
+                self.shown.send_modify(|view| view.refused = refused);
                 self.show(AccountState::Connecting, None);
             }
             Event::Stanza(Stanza::Presence(presence)) => self.hear_presence(presence).await,

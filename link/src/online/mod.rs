@@ -1,6 +1,6 @@
 //! Play over the internet: XMPP (RFC 6120), with any account on any server.
 //!
-//! Stanzas carry Noise records in base64. Servers see who plays with whom and when, and no content. A link is a [`pipe`] with its
+//! Stanzas carry Noise records in base64. Servers see who plays with whom and when, and no content. A link is a `pipe` with its
 //! own acknowledgements, since a server's acknowledgement does not mean that the peer has the data. Friends find each other by
 //! presence, which carries the same card as a Bluetooth advertisement and goes only to contacts that both people have accepted.
 //!
@@ -150,8 +150,19 @@ pub struct View {
     pub said: String,
     /// When the next attempt starts; `None`: none is planned.
     pub retry_at: Option<Instant>,
+    /// What the server sent that was not accepted.
+    pub refused: Option<RefusedStanza>,
     /// By account.
     pub contacts: BTreeMap<String, Contact>,
+}
+
+/// A stanza beyond this device's limits, which a stranger can cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusedStanza {
+    /// On the present connection: a stanza was too deep or too long. What exceeded the limit was dropped; the connection stands.
+    Pruned,
+    /// A stanza took too long, which ended the previous connection. The next attempt follows by itself.
+    Overtime,
 }
 
 /// Actions on a contact.

@@ -4,14 +4,16 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
 use sasl::common::{ChannelBinding, Credentials};
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufStream, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -28,7 +30,7 @@ use tokio_xmpp::xmlstream::{
 use tokio_xmpp::{Error, Stanza};
 
 use super::prune::Pruner;
-use super::{Account, AccountState};
+use super::{Account, AccountState, RefusedStanza, View};
 
 /// Limit from the first packet to the end of SASL. A distant server on a bad network takes three seconds.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -93,19 +95,54 @@ impl OnlineConfig {
     }
 }
 
-/// The server's last stream error, which the crate only logs.
+/// What the crate only logs: the server's last stream error, and stanzas beyond the limits.
 #[derive(Clone, Default)]
-pub(super) struct LastWords(Arc<Mutex<Option<String>>>);
+pub(super) struct LastWords(Arc<Mutex<Heard>>);
+
+#[derive(Default)]
+struct Heard {
+    stream_error: Option<String>,
+    overtime: bool,
+    /// Where a pruned stanza is shown.
+    shown: Option<watch::Sender<View>>,
+}
 
 impl LastWords {
+    /// Shows pruned stanzas of an established connection in this view.
+    pub(super) fn new(shown: watch::Sender<View>) -> Self {
+        Self(Arc::new(Mutex::new(Heard { shown: Some(shown), ..Heard::default() })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn hear(&self, text: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        self.lock().stream_error = Some(text);
+    }
+
+    fn pruned(&self) {
+        if let Some(shown) = &self.lock().shown {
+            shown.send_if_modified(|view| {
+                let refused = Some(RefusedStanza::Pruned);
+                let news = view.state == AccountState::Online && view.refused != refused;
+                if news {
+                    view.refused = refused;
+                }
+                news
+            });
+        }
     }
 
     /// The failure for the last stream error, if there was one since the last call.
     pub(super) fn take(&self) -> Option<Failed> {
-        let text = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let text = self.lock().stream_error.take()?;
         Some(Failed { state: meaning(&text), said: words(&text), detail: text })
+    }
+
+    /// Whether a stanza has taken too long since the last call.
+    pub(super) fn take_overtime(&self) -> bool {
+        std::mem::take(&mut self.lock().overtime)
     }
 }
 
@@ -299,6 +336,11 @@ fn io_failed(error: io::Error) -> Failed {
 /// Limit for one stanza: a slow network carries the longest within this time, so an honest server never exceeds it.
 const STANZA_WITHIN: Duration = Duration::from_mins(2);
 
+/// The answer to a stanza that exceeds [`STANZA_WITHIN`] (RFC 6120, section 4.9.3.14).
+const OVERTIME: &[u8] = b"<stream:error><policy-violation xmlns='urn:ietf:params:xml:ns:xmpp-streams'/>\
+<text xmlns='urn:ietf:params:xml:ns:xmpp-streams' xml:lang='en'>A stanza took longer than two minutes.</text>\
+</stream:error></stream:stream>";
+
 /// Reads through a buffer, prunes for the parser, and detects a stream error on the way.
 struct Watched<S> {
     inner: S,
@@ -338,11 +380,14 @@ impl<S> Watched<S> {
         self.buffer.clear();
         if self.pruner.pass(&self.raw[..count], &mut self.buffer) {
             tracing::info!("a stanza too deep or too long was cut short");
+            self.last_words.pruned();
         }
         let begun = self.pruner.within_stanza().then(|| self.begun.unwrap_or_else(Instant::now));
         self.begun = begun;
         self.look();
         if begun.is_some_and(|begun| begun.elapsed() > STANZA_WITHIN) {
+            tracing::info!("a stanza took too long: the connection is closed");
+            self.last_words.lock().overtime = true;
             return Err(io::Error::new(io::ErrorKind::TimedOut, "a stanza of the server's never ends"));
         }
         Ok(())
@@ -361,7 +406,19 @@ impl<S> Watched<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncBufRead for Watched<S> {
+impl<S: AsyncWrite + Unpin> Watched<S> {
+    /// Sends [`OVERTIME`] as far as the connection takes it at once: a server that reads nothing must not delay the end.
+    fn send_overtime(&mut self, cx: &mut Context<'_>) {
+        let mut inner = Pin::new(&mut self.inner);
+        let mut rest = OVERTIME;
+        while let Poll::Ready(Ok(sent @ 1..)) = inner.as_mut().poll_write(cx, rest) {
+            rest = &rest[sent..];
+        }
+        let _ = inner.poll_flush(cx);
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncBufRead for Watched<S> {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let this = self.get_mut();
         // Pruning may leave nothing, and an empty read would mean the end of the stream.
@@ -372,7 +429,10 @@ impl<S: AsyncRead + Unpin> AsyncBufRead for Watched<S> {
             if count == 0 {
                 return Poll::Ready(Ok(&[]));
             }
-            this.take_in(count)?;
+            if let Err(overtime) = this.take_in(count) {
+                this.send_overtime(cx);
+                return Poll::Ready(Err(overtime));
+            }
         }
         Poll::Ready(Ok(&this.buffer[this.taken..]))
     }
@@ -383,7 +443,7 @@ impl<S: AsyncRead + Unpin> AsyncBufRead for Watched<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Watched<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -413,7 +473,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncReadExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::super::prune;
     use super::*;
@@ -439,7 +499,7 @@ mod tests {
     async fn of_what_is_too_deep_for_the_parser_only_that_is_left_out() {
         let deep = format!("{}{}", "<a>".repeat(5_000), "</a>".repeat(5_000));
         let all = format!("<stream:stream><message>{deep}</message><presence/>");
-        let mut watched = Watched::new(all.as_bytes(), LastWords::default());
+        let mut watched = Watched::new(read_only(all.as_bytes()), LastWords::default());
         let mut read = String::new();
         watched.read_to_string(&mut read).await.expect("all of it");
         let kept = prune::DEEPEST as usize - 2;
@@ -447,8 +507,54 @@ mod tests {
         assert_eq!(read, format!("<stream:stream><message>{begins}{ends}</message><presence/>"));
     }
 
-    fn tokio_test_reader(first: &'static [u8], second: &'static [u8]) -> impl AsyncRead + Unpin {
-        first.chain(second)
+    fn tokio_test_reader(first: &'static [u8], second: &'static [u8]) -> impl AsyncRead + AsyncWrite + Unpin {
+        read_only(first.chain(second))
+    }
+
+    fn read_only<R: AsyncRead>(reader: R) -> tokio::io::Join<R, tokio::io::Sink> {
+        tokio::io::join(reader, tokio::io::sink())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stanza_that_takes_too_long_ends_the_connection_and_the_server_reads_why() {
+        let (ours, mut server) = tokio::io::duplex(4 << 10);
+        let last_words = LastWords::default();
+        let mut watched = Watched::new(ours, last_words.clone());
+        // Complete stanzas may take any time together.
+        for part in ["<stream:stream>", "<presence/>", "<message>"] {
+            server.write_all(part.as_bytes()).await.expect("room");
+            let mut read = vec![0; part.len()];
+            watched.read_exact(&mut read).await.expect("within the limit");
+            assert!(!last_words.take_overtime());
+            if part != "<message>" {
+                tokio::time::advance(STANZA_WITHIN * 2).await;
+            }
+        }
+        for _ in 0..2 {
+            tokio::time::advance(STANZA_WITHIN * 2 / 3).await;
+            server.write_all(b"drip").await.expect("room");
+            if watched.read_exact(&mut [0; 4]).await.is_err() {
+                assert!(last_words.take_overtime() && !last_words.take_overtime());
+                drop(watched);
+                let mut read = String::new();
+                server.read_to_string(&mut read).await.expect("closed");
+                assert_eq!(read.as_bytes(), OVERTIME);
+                return;
+            }
+        }
+        panic!("the stanza is still read");
+    }
+
+    #[tokio::test]
+    async fn a_pruned_stanza_is_shown_with_the_account() {
+        let (shown, mut view) = watch::channel(View { state: AccountState::Online, ..View::default() });
+        let deep = format!("<message>{}{}</message>", "<a>".repeat(100), "</a>".repeat(100));
+        let all = format!("<stream:stream><message/>{deep}{deep}");
+        let mut watched = Watched::new(read_only(all.as_bytes()), LastWords::new(shown));
+        view.mark_unchanged();
+        watched.read_to_end(&mut Vec::new()).await.expect("all of it");
+        assert!(view.has_changed().expect("still there"));
+        assert_eq!(view.borrow_and_update().refused, Some(RefusedStanza::Pruned));
     }
 
     #[test]

@@ -2,10 +2,8 @@
 
 use engine::{Action, GameKind, Setup, Side};
 use prost::Message as _;
-use proto::control::Outcome;
 use proto::{board, control};
-use rusqlite::types::Value;
-use rusqlite::{OptionalExtension as _, Row, params, params_from_iter};
+use rusqlite::{OptionalExtension as _, Row, params};
 use session::{Consent, Entry, MatchId, MatchRecord, MatchResult, OfferKind, PROMISES, Pace, wire};
 use tracing::warn;
 
@@ -35,34 +33,6 @@ pub(crate) struct KeptFile {
     pub(crate) actions: u32,
     pub(crate) content: Vec<u8>,
 }
-
-/// Filter of a list of matches. Parts with `None` or `Anyone` do not filter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct MatchFilter {
-    pub(crate) game: Option<GameKind>,
-    pub(crate) opponent: Opponent,
-    /// Result from the point of view of this device; `Any` does not filter.
-    pub(crate) outcome: Outcome,
-}
-
-/// Opponent in the matches of a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Opponent {
-    Anyone,
-    /// A bot.
-    Bot,
-    /// Both sides are users of this device.
-    Here,
-    /// A partial name: of one of these players, or in the header of an imported file (players, event, date).
-    Called {
-        players: Vec<PlayerId>,
-        /// In lower case.
-        part: String,
-    },
-}
-
-/// Counting stops at this number: a list says "10,000 or more" at once instead of an exact number after a second.
-pub(crate) const MOST_COUNTED: u32 = 10_000;
 
 impl Store {
     /// Stores a new match with the actions of its record. Replaces a match with the same id.
@@ -465,34 +435,6 @@ impl Store {
         )
     }
 
-    /// A page of the matches that pass the filter, latest change first, and the number of all that pass, up to
-    /// [`MOST_COUNTED`].
-    pub(crate) fn page(
-        &self,
-        filter: &MatchFilter,
-        skip: u32,
-        limit: u32,
-    ) -> Result<(Vec<MatchId>, u32), StoreError> {
-        let (passes, values) = filter.sql();
-        let read = || {
-            let page = format!(
-                "SELECT match_id FROM matches {passes} ORDER BY changed_unix_ms DESC, match_id LIMIT ? OFFSET ?"
-            );
-            let mut statement = self.connection.prepare_cached(&page)?;
-            let bounds = [limit, skip].map(Value::from);
-            let rows = statement
-                .query_map(params_from_iter(values.iter().chain(&bounds)), |row| row.get(0).map(MatchId))?;
-            let page = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-            let count = format!("SELECT count(*) FROM (SELECT 1 FROM matches {passes} LIMIT {MOST_COUNTED})");
-            let total = self
-                .connection
-                .prepare_cached(&count)?
-                .query_row(params_from_iter(&values), |row| row.get(0))?;
-            Ok((page, total))
-        };
-        read().map_err(|error| self.explain(error))
-    }
-
     /// Deletes a match permanently.
     pub(crate) fn delete(&mut self, id: MatchId) -> Result<(), StoreError> {
         self.in_transaction(|transaction| {
@@ -647,65 +589,6 @@ impl Store {
                     .ok_or_else(|| self.damaged(format!("action {expected} is missing or unreadable")))
             })
             .collect()
-    }
-}
-
-impl MatchFilter {
-    /// A WHERE clause on `matches`, which may be empty, and the values of its parameters.
-    fn sql(&self) -> (String, Vec<Value>) {
-        const ALONE_WITH_LIGHTS: &str =
-            "(game = 5 AND first_seat NOT LIKE 'peer:%' AND second_seat NOT LIKE 'peer:%'
-             AND first_seat NOT LIKE 'guest:%' AND second_seat NOT LIKE 'guest:%')";
-        const ONE_IS_HERE: &str = "(first_seat = 'here') <> (second_seat = 'here')";
-        const MINE_WON: &str = "(winner = 1) = (first_seat = 'here')";
-        let (mut conditions, mut values) = (Vec::new(), Vec::new());
-        if let Some(game) = self.game {
-            conditions.push("game = ?".to_owned());
-            values.push(Value::from(i64::from(game as u8)));
-        }
-        match &self.opponent {
-            Opponent::Anyone => {}
-            Opponent::Bot => conditions.push("(first_seat LIKE 'bot:%' OR second_seat LIKE 'bot:%')".into()),
-            Opponent::Here => {
-                conditions.push("first_seat = 'here' AND second_seat = 'here' AND said IS NULL".into());
-            }
-            Opponent::Called { players, part } => {
-                let listed = "(SELECT value FROM json_each(?))";
-                // SQLite's lower() converts ASCII only; `part` is in lower case already.
-                let guest =
-                    |seat| format!("({seat} LIKE 'guest:%' AND instr(lower(substr({seat}, 7)), ?) > 0)");
-                conditions.push(format!(
-                    "(first_seat IN {listed} OR second_seat IN {listed} OR instr(said, ?) > 0 OR {} OR {})",
-                    guest("first_seat"),
-                    guest("second_seat")
-                ));
-                // A hexadecimal key needs no escaping.
-                let keys: Vec<String> =
-                    players.iter().map(|key| format!("\"{}\"", seat_text(Seat::Peer(*key)))).collect();
-                let list = format!("[{}]", keys.join(","));
-                values.extend([Value::from(list.clone()), Value::from(list)]);
-                values.extend(std::iter::repeat_n(Value::from(part.clone()), 3));
-            }
-        }
-        let decided = "ending IS NOT NULL AND winner IN (1, 2)";
-        match self.outcome {
-            Outcome::Any => {}
-            Outcome::Unfinished => conditions.push("ending IS NULL AND said_winner IS NULL".into()),
-            Outcome::Drawn => conditions.push(
-                "(ending IS NOT NULL AND coalesce(winner, 0) = 0 OR ending IS NULL AND said_winner = 0)"
-                    .into(),
-            ),
-            Outcome::Won => {
-                conditions
-                    .push(format!("{decided} AND ({ALONE_WITH_LIGHTS} OR {ONE_IS_HERE} AND {MINE_WON})"));
-            }
-            Outcome::Lost => conditions.push(format!(
-                "{decided} AND NOT {ALONE_WITH_LIGHTS} AND {ONE_IS_HERE} AND NOT ({MINE_WON})"
-            )),
-        }
-        let passes =
-            if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
-        (passes, values)
     }
 }
 

@@ -133,6 +133,27 @@ pub(super) const MIGRATIONS: &[&str] = &["
     ALTER TABLE matches ADD COLUMN rated INTEGER NOT NULL DEFAULT 0;      -- played from its start by the same seats
     ALTER TABLE matches ADD COLUMN adaptive INTEGER NOT NULL DEFAULT 0;   -- the bot's level follows the rating of the person here
     CREATE INDEX matches_rated ON matches (game, changed_unix_ms) WHERE rated = 1 AND ending IS NOT NULL;
+", "
+    -- The result for the person here, as qiyou.control.Outcome; 5 where it is neither won nor lost, and no draw.
+    ALTER TABLE matches ADD COLUMN went INTEGER GENERATED ALWAYS AS (
+        CASE WHEN ending IS NULL THEN CASE WHEN said_winner IS NULL THEN 1 WHEN said_winner = 0 THEN 4 ELSE 5 END
+        WHEN coalesce(winner, 0) = 0 THEN 4
+        WHEN winner NOT IN (1, 2) THEN 5
+        WHEN game = 5 AND substr(first_seat, 1, 5) <> 'peer:' AND substr(second_seat, 1, 5) <> 'peer:'
+            AND substr(first_seat, 1, 6) <> 'guest:' AND substr(second_seat, 1, 6) <> 'guest:' THEN 2
+        WHEN (first_seat = 'here') = (second_seat = 'here') THEN 5
+        WHEN (winner = 1) = (first_seat = 'here') THEN 2
+        ELSE 3 END) VIRTUAL;
+    -- 1 a bot, 2 both sides here, 0 others.
+    ALTER TABLE matches ADD COLUMN against INTEGER GENERATED ALWAYS AS (
+        CASE WHEN substr(first_seat, 1, 4) = 'bot:' OR substr(second_seat, 1, 4) = 'bot:' THEN 1
+        WHEN first_seat = 'here' AND second_seat = 'here' AND said IS NULL THEN 2
+        ELSE 0 END) VIRTUAL;
+    -- Pages of the list. Only matches without an open room: a move writes none of these indexes.
+    CREATE INDEX matches_against ON matches (against, game, went, changed_unix_ms) WHERE open = 0;
+    CREATE INDEX matches_of_first ON matches (first_seat, game, went, changed_unix_ms) WHERE open = 0 AND first_seat <> 'here';
+    CREATE INDEX matches_of_second ON matches (second_seat, game, went, changed_unix_ms) WHERE open = 0 AND second_seat <> 'here';
+    CREATE INDEX matches_said ON matches (game, went, changed_unix_ms, match_id, said) WHERE open = 0 AND said IS NOT NULL;
 "];
 
 /// Opens the database, and migrates it to the present schema.

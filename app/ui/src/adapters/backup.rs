@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use proto::control::{self, reply, request};
+use proto::control::{self, RefusalCode, reply, request};
 use slint::ComponentHandle;
 
 use super::{records, touched};
@@ -27,6 +27,7 @@ pub(crate) struct Backup {
 pub(crate) enum Question {
     Save,
     Take,
+    Stop,
 }
 
 impl From<Question> for Asked {
@@ -42,6 +43,7 @@ impl Backup {
         dialog.on_choose(touched!(app, |_pages, cx| cx.go.look_for_backups()));
         dialog.on_save(touched!(app, |pages, cx, passphrase| pages.backup.save(passphrase.into(), cx)));
         dialog.on_take(touched!(app, |pages, cx, passphrase| pages.backup.take(passphrase.into(), cx)));
+        dialog.on_cancel(touched!(app, |pages, cx| pages.backup.cancel(cx)));
         let weak = window.as_weak();
         dialog.on_quit(move || {
             if let Some(window) = weak.upgrade() {
@@ -74,6 +76,14 @@ impl Backup {
         }
     }
 
+    /// Closes the dialog. A request in progress is stopped; its reply says whether it was already done.
+    fn cancel(&self, cx: &mut Cx<'_>) {
+        if self.busy {
+            cx.ask.send(request::Body::StopWork(control::StopWork {}), Question::Stop);
+        }
+        cx.go.dialog(Dialog::None);
+    }
+
     /// The path of the dialog's file, unless a request is in progress.
     fn begin(&mut self) -> Option<String> {
         if std::mem::replace(&mut self.busy, true) {
@@ -90,6 +100,9 @@ impl Backup {
     }
 
     pub(crate) fn reply(&mut self, question: &Question, answer: Answer, cx: &mut Cx<'_>) {
+        if *question == Question::Stop {
+            return;
+        }
         self.busy = false;
         match (answer, question) {
             (Ok(reply::Body::Done(_)), Question::Save) => {
@@ -101,6 +114,7 @@ impl Backup {
                 self.taken = Some(taken);
                 cx.go.dialog(Dialog::TakenAll);
             }
+            (Err(refusal), _) if refusal.code() == RefusalCode::RefusalStopped => {}
             // The dialog stays open and shows the reason.
             (Err(refusal), _) => {
                 self.trouble = Some(refusal.reason.unwrap_or_else(|| control::Words {

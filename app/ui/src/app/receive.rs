@@ -253,6 +253,8 @@ impl Controller {
                 RefusalCode::RefusalLinkLost => Remark::LinkLost,
                 RefusalCode::RefusalPaused => Remark::Paused,
                 RefusalCode::RefusalTime => Remark::OutOfTime,
+                // The person knows: it was they who stopped it.
+                RefusalCode::RefusalStopped => return,
                 RefusalCode::RefusalBadRequest | RefusalCode::RefusalUnspecified => otherwise,
                 RefusalCode::RefusalUnsolvable => Remark::Unsolvable,
             },

@@ -236,6 +236,47 @@ fn a_file_with_everything_is_written_once_its_passphrase_was_typed_twice() {
 }
 
 #[test]
+fn a_backup_is_stopped_by_cancelling_its_dialog_and_what_was_done_already_is_told() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.go(Page::Settings);
+    told.answer(&stage);
+    let backup = |told: &Told| {
+        let dialog = told.app.window().global::<BackupAdapter<'_>>();
+        dialog.invoke_begin_save();
+        dialog.invoke_save("correct horse".into());
+    };
+    let stops = |asked: &[control::Request]| {
+        asked.iter().filter(|one| matches!(body(one), request::Body::StopWork(_))).count()
+    };
+    // Stopped.
+    backup(&told);
+    stage.settle(&told.scene);
+    let saving = told.asked();
+    tap(&stage, &told, "Cancel");
+    assert_eq!((stops(&told.asked()), dialog(&told)), (1, Dialog::None));
+    let stopped =
+        control::Refusal { code: control::RefusalCode::RefusalStopped.into(), ..Default::default() };
+    told.reply(saving[0].id, reply::Body::Refusal(stopped));
+    stage.settle(&told.scene);
+    assert_eq!((dialog(&told), remark(&told)), (Dialog::None, Remark::None));
+    // Stopped too late.
+    backup(&told);
+    stage.settle(&told.scene);
+    let saving = told.asked();
+    tap(&stage, &told, "Cancel");
+    told.reply(saving[0].id, reply::Body::Done(control::Done {}));
+    stage.settle(&told.scene);
+    assert_eq!((dialog(&told), remark(&told)), (Dialog::None, Remark::SavedFile));
+    // Without work there is nothing to stop.
+    told.asked();
+    told.app.window().global::<BackupAdapter<'_>>().invoke_begin_save();
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Cancel");
+    assert_eq!(stops(&told.asked()), 0);
+}
+
+#[test]
 fn keys_leave_a_line_of_text_and_a_board_of_lights_that_is_seen_in_part() {
     let stage = Stage::new();
     let mut told = started(&stage);
