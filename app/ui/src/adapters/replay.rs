@@ -332,6 +332,9 @@ impl Replay {
         if seen.ply == seen.total {
             page.set_lead(points(wire::Side::First).abs_diff(points(wire::Side::Second)) as i32);
         }
+        let opening = board.facts.iter().find(|fact| fact.kind() == control::FactKind::FactOpening);
+        let words = opening.and_then(|opening| opening.words.as_ref());
+        page.set_opening(new_game::said(words, known.chinese()).into());
         page.set_area(counts_area(summary.setup.as_ref()));
         let mut points = plain_points(board, &layout, known.chinese());
         let arrow = draw_better(shown.better(), &layout, &mut points);

@@ -42,6 +42,7 @@ fn turning_points_are_listed_gone_through_and_the_better_move_is_drawn_before_ea
     stage.settle(&told.scene);
     let page = told.app.window().global::<ReplayAdapter<'_>>();
     assert!(page.get_arrow_from() >= 0 && page.get_arrow_to() >= 0, "the better move is drawn");
+    assert_eq!(page.get_opening(), "Central Cannon with River Cannon vs Screen Horses");
     assert_eq!((page.get_turns_before(), page.get_turns_after()), (true, false));
 }
 

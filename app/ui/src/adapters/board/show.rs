@@ -257,7 +257,9 @@ fn show_facts(
     page.set_in_check(!check.is_empty());
     page.set_told(if check.is_empty() { said(FactKind::FactTold) } else { check }.into());
     let opening = said(FactKind::FactOpening);
-    page.set_fact(if opening.is_empty() { said(FactKind::FactPhase) } else { opening }.into());
+    let (title, card) = if board.game() == wire::Game::Xiangqi { ("", opening) } else { (opening, "") };
+    page.set_fact(if title.is_empty() { said(FactKind::FactPhase) } else { title }.into());
+    page.set_opening(card.into());
     // The pieces that a side has captured are those that the other has lost.
     let taken = |by: wire::Side| -> Vec<i32> {
         board.taken.iter().filter(|piece| piece.side() == other(by)).map(|piece| piece.kind).collect()
