@@ -297,7 +297,7 @@ impl Actor {
         let name = |seat: &Seat| match seat {
             // Two people at this device have no names.
             Seat::Here if alone => String::new(),
-            Seat::Here => self.name.clone(),
+            Seat::Here => self.profile.name().to_owned(),
             Seat::Bot(level) => format!("{BOT}{level}"),
             Seat::Peer(key) => self.people.get(key).map_or_else(String::new, |peer| peer.name.clone()),
             Seat::Guest(name) => name.clone(),

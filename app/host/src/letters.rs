@@ -234,7 +234,7 @@ impl Actor {
     /// Queues a letter; returns its number, which later reports refer to.
     fn write_letter(&mut self, key: PlayerId, envelope: &Envelope) -> Option<u64> {
         let account = self.people.account(key)?;
-        let sealed = letter::seal(&self.identity, &key.0, &encode(envelope))?;
+        let sealed = letter::seal(self.profile.identity(), &key.0, &encode(envelope))?;
         let online = self.online.as_mut()?;
         online.letters += 1;
         info!(account, number = online.letters, bytes = sealed.len(), "a letter is written");
@@ -330,7 +330,7 @@ impl Actor {
         first
             .into_iter()
             .chain(rest)
-            .find_map(|key| Some((key, letter::open(&self.identity, &key.0, sealed)?)))
+            .find_map(|key| Some((key, letter::open(self.profile.identity(), &key.0, sealed)?)))
     }
 
     fn record_came(&mut self, key: PlayerId, record: Record) -> bool {

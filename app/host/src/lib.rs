@@ -72,6 +72,7 @@ mod nearby;
 mod online;
 mod people;
 mod play;
+mod profile;
 mod puzzles;
 mod quiet;
 mod reach;

@@ -172,7 +172,7 @@ impl Actor {
             name: friend.as_ref().map_or_else(String::new, |friend| friend.name.clone()),
             session: self.new_session(key, friend.is_some())?,
             friend,
-            told_name: self.name.clone(),
+            told_name: self.profile.name().to_owned(),
             wish: None,
             link: None,
             lost: None,
@@ -190,8 +190,8 @@ impl Actor {
         let matches = if known { self.journal.matches_with(key)? } else { Vec::new() };
         let promised = if known { self.journal.promised(key)? } else { Vec::new() };
         Ok(Session::new(Config {
-            name: self.name.clone(),
-            advert_key: self.advert_key,
+            name: self.profile.name().to_owned(),
+            advert_key: *self.profile.advert_key(),
             known,
             // Set in `event`, because the name is known only after the hello.
             known_name_new_key: false,
@@ -708,7 +708,7 @@ impl Actor {
     }
 
     pub(crate) fn set_advert_key(&mut self, advert_key: [u8; 32]) {
-        self.advert_key = advert_key;
+        self.profile.set_advert_key(advert_key);
         for peer in self.people.values_mut() {
             peer.session.set_advert_key(advert_key);
         }
