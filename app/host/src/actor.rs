@@ -22,6 +22,7 @@ use tracing::{debug, error, info, warn};
 
 use crate::alarm::Alarm;
 use crate::archive::{Imported, Judging};
+use crate::backup;
 use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
 use crate::clients::Clients;
@@ -177,7 +178,7 @@ impl Actor {
         inbox: mpsc::UnboundedSender<Message>,
         messages: mpsc::UnboundedReceiver<Message>,
     ) -> Result<Self, HostError> {
-        let mut store = Store::open(&config.data_dir)?;
+        let mut store = Store::open_after(&config.data_dir, backup::take_incoming)?;
         let chance = Chance::new(config.entropy).map_err(|error| HostError::Entropy(error.to_string()))?;
         let identity = Identity::load_or_create(&config.data_dir.join(IDENTITY))
             .map_err(|error| HostError::Identity(error.to_string()))?;
@@ -186,7 +187,13 @@ impl Actor {
         if store.setting(PLAYER)?.as_deref() != Some(&player) {
             store.set_setting(PLAYER, &player)?;
         }
-        let profile = Profile::load(&mut store, config.name.as_deref(), identity, Instant::now())?;
+        let profile = Profile::load(
+            &mut store,
+            config.name.as_deref(),
+            desktop::environment_language(),
+            identity,
+            Instant::now(),
+        )?;
         if config.adapter.is_none()
             && let Some(adapter) = store.setting(ADAPTER)?.filter(|adapter| !adapter.is_empty())
         {

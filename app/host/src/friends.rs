@@ -206,7 +206,7 @@ impl Actor {
         self.comparison_over(key, control::ComparisonEnd::Unspecified);
         self.people.forget(key);
         self.names.forget(key);
-        for begins in [crate::people::MET_BY, ACCOUNT_OF] {
+        for begins in [crate::journal::MET_BY, ACCOUNT_OF] {
             // If the removal fails, the setting tells where the person was met, and nothing else.
             let _ = self.journal.keep(|store| store.remove_setting(&format!("{begins}{key}")));
         }

@@ -17,15 +17,12 @@ use tracing::{debug, info, warn};
 use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::contact::PeerLink;
 use crate::dialing::{DialingEvent, Target};
-use crate::journal::{Met, OfPeer};
+use crate::journal::{MET_BY, Met, OfPeer};
 use crate::links::{LinkId, Order, Traffic};
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::{self, Refusal};
 use crate::store::{SavedFriend, Store, StoreError};
 use crate::unreached;
-
-/// Prefix of settings keys, followed by a friend's key: carrier of the pairing.
-pub(crate) const MET_BY: &str = "met_by/";
 
 /// A player at another device.
 pub(crate) struct Peer {

@@ -9,7 +9,6 @@ use link::identity::Identity;
 use proto::control::{self, Language, Visibility};
 use tokio::time::Instant;
 
-use crate::desktop;
 use crate::journal::Journal;
 use crate::quiet::QuietHours;
 use crate::store::{Store, StoreError};
@@ -78,10 +77,12 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
-    /// Reads the settings. A `given` name replaces the stored one; without either, the device's name is used.
+    /// Reads the settings. A `given` name replaces the stored one; without either, the device's name is used. `language`:
+    /// that of the environment, unless one is stored.
     pub(crate) fn load(
         store: &mut Store,
         given: Option<&str>,
+        language: Language,
         identity: Identity,
         now: Instant,
     ) -> Result<Self, StoreError> {
@@ -98,7 +99,7 @@ impl Profile {
         };
         let visibility = store.setting(VISIBILITY)?.and_then(|text| Visibility::from_str_name(&text));
         let found_when_closed = store.setting(FOUND_WHEN_CLOSED)?.as_deref() == Some("yes");
-        let language = store.setting(LANGUAGE)?.and_then(|text| Language::from_str_name(&text));
+        let stored_language = store.setting(LANGUAGE)?.and_then(|text| Language::from_str_name(&text));
         Ok(Self {
             name,
             discoverability: Discoverability::new(
@@ -107,7 +108,7 @@ impl Profile {
                 now,
             ),
             wish: store.setting(WISH)?.and_then(|number| GameKind::from_number(number.parse().ok()?)),
-            language: language.unwrap_or_else(desktop::environment_language),
+            language: stored_language.unwrap_or(language),
             quiet_hours: store.setting(QUIET_HOURS)?.and_then(|text| QuietHours::read(&text)),
             advert_key: store.advert_key()?.unwrap_or(*identity.advert_key()),
             identity: Arc::new(identity),
@@ -274,7 +275,8 @@ mod tests {
         fn start(&self, given: Option<&str>) -> (Profile, Journal) {
             let mut store = self.store();
             let profile =
-                Profile::load(&mut store, given, self.identity(), Instant::now()).expect("readable settings");
+                Profile::load(&mut store, given, Language::English, self.identity(), Instant::now());
+            let profile = profile.expect("readable settings");
             (profile, Journal::new(store))
         }
     }
