@@ -30,10 +30,10 @@ use crate::connection::{ClientId, ClientNews};
 use crate::contact::LinkTask;
 use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
 use crate::dialing::Dialing;
-use crate::gifts::Gift;
+use crate::gifts::Gifts;
 use crate::guests::Guests;
 use crate::host::{HostConfig, HostError};
-use crate::invitations::Invitation;
+use crate::invitations::Invitations;
 use crate::journal::Journal;
 use crate::links::{LinkId, LinkNews};
 use crate::names::Names;
@@ -137,12 +137,10 @@ pub(crate) struct Actor {
     /// All links from the start of dialing or accepting on, before the peer is known too.
     pub(crate) links: BTreeMap<LinkId, LinkTask>,
     pub(crate) last_link: u64,
-    pub(crate) invitations: BTreeMap<MatchId, Invitation>,
-    /// Matches offered by friends, until the user keeps or declines them.
-    pub(crate) gifts: Vec<Gift>,
+    pub(crate) invitations: Invitations,
+    pub(crate) gifts: Gifts,
     pub(crate) rings: Rings,
     pub(crate) strangers: Strangers,
-    pub(crate) last_gift: u64,
     pub(crate) guests: Guests,
     alarm: Alarm,
     pub(crate) nearby: Neighbourhood,
@@ -222,11 +220,10 @@ impl Actor {
             names: Names::default(),
             links: BTreeMap::new(),
             last_link: 0,
-            invitations: BTreeMap::new(),
-            gifts: Vec::new(),
+            invitations: Invitations::default(),
+            gifts: Gifts::default(),
             rings: Rings::default(),
             strangers: Strangers::default(),
-            last_gift: 0,
             guests,
             data_dir: config.data_dir.clone(),
             alarm: if config.kernel_timer { Alarm::of_kernel() } else { Alarm::of_tokio() },

@@ -192,7 +192,7 @@ impl Actor {
             return false;
         }
         let invited_elsewhere =
-            self.invitations.get(&id).is_some_and(|invitation| invitation.target != Target::Friend(key));
+            self.invitations.get(id).is_some_and(|invitation| invitation.target != Target::Friend(key));
         // If the journal cannot be read, the id is assumed to be in use.
         invited_elsewhere || self.rooms.contains_key(&id) || !matches!(self.journal.load(id), Ok(None))
     }

@@ -3,7 +3,7 @@
 use proto::control::{self, RefusalCode, event};
 use proto::limits;
 use proto::peer::ByeReason;
-use session::{MatchId, Role};
+use session::Role;
 use tokio::time::Instant;
 use tracing::warn;
 
@@ -193,13 +193,7 @@ impl Actor {
             self.drop_bots(id);
             self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
         }
-        let invitations: Vec<MatchId> = self
-            .invitations
-            .iter()
-            .filter(|(_, one)| one.target == Target::Friend(key))
-            .map(|(id, _)| *id)
-            .collect();
-        for id in invitations {
+        for id in self.invitations.with(key) {
             self.invitation_over(id, control::InvitationEnd::InvitationWithdrawn);
         }
         self.give_up(&Target::Friend(key));

@@ -351,12 +351,10 @@ impl Actor {
             Err(_) => return false,
         }
         let declined = self.journal.setting(&format!("{DECLINED}{id}"));
-        if self.invitations.contains_key(&id) || !matches!(declined, Ok(None)) {
+        if self.invitations.contains(id) || !matches!(declined, Ok(None)) {
             return true;
         }
-        let asked = self.invitations.values();
-        let asked = asked.filter(|one| one.letter.is_some() && one.target == Target::Friend(key)).count();
-        if asked >= MOST_ASKED || session::asked_by_letter(&record).is_none() {
+        if self.invitations.by_letter_of(key) >= MOST_ASKED || session::asked_by_letter(&record).is_none() {
             debug!(%id, "a letter asks for what cannot be");
             return true;
         }

@@ -208,8 +208,7 @@ impl Actor {
             Some(rebuild) => Some(rebuild),
             None => peer.tick,
         });
-        let unsent = self.invitations.values().filter(|one| one.mine && !one.sent).map(|one| one.until);
-        peers.chain(unsent).min()
+        peers.chain(self.invitations.due()).min()
     }
 
     pub(crate) fn people_on_time(&mut self) {
@@ -234,13 +233,7 @@ impl Actor {
         for key in broken {
             self.rebuild(key);
         }
-        let unsent: Vec<MatchId> = self
-            .invitations
-            .iter()
-            .filter(|(_, one)| one.mine && !one.sent && one.until <= now)
-            .map(|(id, _)| *id)
-            .collect();
-        for id in unsent {
+        for id in self.invitations.expired(now) {
             self.invitation_over(id, control::InvitationEnd::InvitationLinkLost);
         }
     }
@@ -638,7 +631,7 @@ impl Actor {
             Ok(room) => room,
             Err(error) => return warn!(%id, %error, "a match of the session cannot be shown"),
         };
-        let invited = self.invitations.contains_key(&id);
+        let invited = self.invitations.contains(id);
         // A rematch replaces the room of the finished match.
         let before = (!invited)
             .then(|| {
@@ -762,7 +755,7 @@ impl Actor {
     pub(crate) fn people_events(&self) -> Vec<event::Body> {
         let comparisons =
             self.people.values().filter_map(|peer| peer.shown_comparison(self.names.shown(peer.key)));
-        let invitations = self.invitations.keys().filter_map(|id| self.shown_invitation(*id));
+        let invitations = self.invitations.ids().filter_map(|id| self.shown_invitation(id));
         comparisons.map(event::Body::Comparison).chain(invitations.map(event::Body::Invitation)).collect()
     }
 

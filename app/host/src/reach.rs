@@ -445,7 +445,7 @@ impl Actor {
         let Some(peer) = self.people.get(&key) else { return };
         let unfinished = self.has_unfinished(peer);
         // Either side resends its open invitation.
-        let asked = self.invitations.values().any(|one| one.sent && one.target == Target::Friend(key));
+        let asked = self.invitations.is_open_with(key);
         let possible = !self.radios.is_empty() && !self.is_suspending();
         if peer.link.is_none() && peer.rebuild.is_none() && (unfinished || asked) && possible {
             self.handle_dialing(DialingEvent::Wanted(Target::Friend(key), why));
@@ -473,7 +473,7 @@ impl Actor {
         {
             self.learn_account(key, &address.text);
         }
-        self.invitations_meant(address, key);
+        self.invitations.identify(address, key);
     }
 
     /// Handles that a link is no longer wanted, or is impossible.

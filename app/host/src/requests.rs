@@ -784,7 +784,7 @@ impl Actor {
             "" => None,
             name => Some(invitation_id(name)?),
         };
-        let theirs = counters.map(|id| self.invitations.get(&id).filter(|one| !one.mine));
+        let theirs = counters.map(|id| self.invitations.theirs(id));
         let target = match (theirs, invite.peer.as_str()) {
             (Some(None), _) => {
                 return Err(Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation"));
