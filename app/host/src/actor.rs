@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use engine::{GameKind, Side};
+use engine::Side;
 use link::Duplex;
 use link::identity::Identity;
-use proto::control::{self, Language, NoticeKind, RefusalCode, Visibility, event};
+use proto::control::{self, NoticeKind, RefusalCode, event};
 use proto::peer::ByeReason;
 use session::{MatchId, OfferKind};
 use tokio::sync::{mpsc, oneshot};
@@ -22,6 +22,7 @@ use tracing::{debug, error, info, warn};
 
 use crate::alarm::Alarm;
 use crate::archive::{Imported, Judging};
+use crate::backup;
 use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
 use crate::clients::Clients;
@@ -29,16 +30,16 @@ use crate::connection::{ClientId, ClientNews};
 use crate::contact::LinkTask;
 use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
 use crate::dialing::Dialing;
-use crate::gifts::Gift;
+use crate::gifts::Gifts;
 use crate::guests::Guests;
 use crate::host::{HostConfig, HostError};
-use crate::invitations::Invitation;
+use crate::invitations::Invitations;
 use crate::journal::Journal;
 use crate::links::{LinkId, LinkNews};
 use crate::names::Names;
 use crate::nearby::Neighbourhood;
+use crate::profile::Profile;
 use crate::puzzles::PuzzleRoom;
-use crate::quiet::QuietHours;
 use crate::reach::{Radio, RadioNews};
 use crate::registry::People;
 use crate::responder::{Responder, done};
@@ -49,7 +50,6 @@ use crate::store::{self, SavedBlocked, Store};
 use crate::strangers::Strangers;
 use crate::suspend::Suspend;
 use crate::tablebase::{TablebaseJob, TablebaseNews};
-use crate::visibility::Discoverability;
 use crate::work::Work;
 
 /// Delay before a bot or a peer is retried after a failed write. Short, so that play resumes soon after the user frees disk
@@ -131,28 +131,19 @@ pub(crate) struct Actor {
     pub(crate) tablebase: TablebaseJob,
     pub(crate) wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
     pub(crate) local_minute: Arc<dyn Fn(SystemTime) -> u16 + Send + Sync>,
-    pub(crate) quiet_hours: Option<QuietHours>,
     pub(crate) started: Instant,
-    pub(crate) name: String,
-    pub(crate) discoverability: Discoverability,
-    /// The game that the user would like to play with somebody nearby.
-    pub(crate) wish: Option<GameKind>,
+    pub(crate) profile: Profile,
     pub(crate) blocked: BTreeMap<PlayerId, SavedBlocked>,
-    pub(crate) identity: Arc<Identity>,
-    /// Secret shared with friends, from which this device's advertising tags are derived.
-    pub(crate) advert_key: [u8; 32],
     pub(crate) clients: Clients,
     pub(crate) people: People,
     pub(crate) names: Names,
     /// All links from the start of dialing or accepting on, before the peer is known too.
     pub(crate) links: BTreeMap<LinkId, LinkTask>,
     pub(crate) last_link: u64,
-    pub(crate) invitations: BTreeMap<MatchId, Invitation>,
-    /// Matches offered by friends, until the user keeps or declines them.
-    pub(crate) gifts: Vec<Gift>,
+    pub(crate) invitations: Invitations,
+    pub(crate) gifts: Gifts,
     pub(crate) rings: Rings,
     pub(crate) strangers: Strangers,
-    pub(crate) last_gift: u64,
     pub(crate) guests: Guests,
     alarm: Alarm,
     pub(crate) nearby: Neighbourhood,
@@ -172,8 +163,6 @@ pub(crate) struct Actor {
     pub(crate) panics: BTreeMap<(MatchId, usize), u32>,
     /// Rooms whose bot could not save its action, with the time of the next attempt.
     pub(crate) stalled: BTreeMap<MatchId, Instant>,
-    /// Language of notifications.
-    pub(crate) language: Language,
     pub(crate) desktop: Option<Desktop>,
     /// Program to start when a notification is clicked and no client with a window is attached.
     pub(crate) app: Option<OsString>,
@@ -190,7 +179,7 @@ impl Actor {
         inbox: mpsc::UnboundedSender<Message>,
         messages: mpsc::UnboundedReceiver<Message>,
     ) -> Result<Self, HostError> {
-        let mut store = Store::open(&config.data_dir)?;
+        let mut store = Store::open_after(&config.data_dir, backup::take_incoming)?;
         let chance = Chance::new(config.entropy).map_err(|error| HostError::Entropy(error.to_string()))?;
         let identity = Identity::load_or_create(&config.data_dir.join(IDENTITY))
             .map_err(|error| HostError::Identity(error.to_string()))?;
@@ -199,28 +188,13 @@ impl Actor {
         if store.setting(PLAYER)?.as_deref() != Some(&player) {
             store.set_setting(PLAYER, &player)?;
         }
-        let saved_name = store.setting(NAME)?;
-        let name = match (config.name.as_deref().map(proto::limits::fit_name), saved_name) {
-            (Some(given), saved) if !given.is_empty() => {
-                if saved.as_ref() != Some(&given) {
-                    store.set_setting(NAME, &given)?;
-                }
-                given
-            }
-            (_, Some(saved)) => saved,
-            (_, None) => device_name(),
-        };
-        let visibility = store
-            .setting(VISIBILITY)?
-            .and_then(|text| Visibility::from_str_name(&text))
-            .unwrap_or(Visibility::Everyone);
-        let wish = store.setting(WISH)?.and_then(|number| GameKind::from_number(number.parse().ok()?));
-        let found_when_closed = store.setting(FOUND_WHEN_CLOSED)?.as_deref() == Some("yes");
-        let quiet_hours = store.setting(QUIET_HOURS)?.and_then(|text| QuietHours::read(&text));
-        let language = store
-            .setting(LANGUAGE)?
-            .and_then(|text| Language::from_str_name(&text))
-            .unwrap_or_else(desktop::environment_language);
+        let profile = Profile::load(
+            &mut store,
+            config.name.as_deref(),
+            desktop::environment_language(),
+            identity,
+            Instant::now(),
+        )?;
         if config.adapter.is_none()
             && let Some(adapter) = store.setting(ADAPTER)?.filter(|adapter| !adapter.is_empty())
         {
@@ -228,7 +202,6 @@ impl Actor {
                 transport.use_adapter(Some(adapter.clone()));
             }
         }
-        let advert_key = store.advert_key()?.unwrap_or(*identity.advert_key());
         let guests = Guests::new(&config);
         let mut actor = Self {
             inbox,
@@ -242,24 +215,18 @@ impl Actor {
             tablebase: TablebaseJob::default(),
             wall_clock: config.wall_clock,
             local_minute: config.local_minute,
-            quiet_hours,
             started: Instant::now(),
-            name,
-            discoverability: Discoverability::new(visibility, found_when_closed, Instant::now()),
-            wish,
+            profile,
             blocked: BTreeMap::new(),
-            advert_key,
-            identity: Arc::new(identity),
             clients: Clients::default(),
             people: People::default(),
             names: Names::default(),
             links: BTreeMap::new(),
             last_link: 0,
-            invitations: BTreeMap::new(),
-            gifts: Vec::new(),
+            invitations: Invitations::default(),
+            gifts: Gifts::default(),
             rings: Rings::default(),
             strangers: Strangers::default(),
-            last_gift: 0,
             guests,
             data_dir: config.data_dir.clone(),
             alarm: if config.kernel_timer { Alarm::of_kernel() } else { Alarm::of_tokio() },
@@ -280,7 +247,6 @@ impl Actor {
             bots: BTreeMap::new(),
             panics: BTreeMap::new(),
             stalled: BTreeMap::new(),
-            language,
             desktop: None,
             app: config.app.clone(),
             sleep_watch: None,
@@ -310,7 +276,7 @@ impl Actor {
         }
         actor.start_radios(transports);
         actor.start_desktop(config.notifications, config.sleep);
-        info!(name = actor.name, rooms = actor.rooms.len(), "the host has started");
+        info!(name = actor.profile.name(), rooms = actor.rooms.len(), "the host has started");
         Ok(actor)
     }
 
@@ -534,17 +500,7 @@ impl Actor {
     }
 
     pub(crate) fn me(&self) -> control::Me {
-        control::Me {
-            name: self.name.clone(),
-            visibility: self.discoverability.visibility().into(),
-            fingerprint: self.identity.fingerprint(),
-            found_when_closed: self.discoverability.found_when_closed(),
-            quiet_hours: self.quiet_hours.map(|hours| {
-                let (from_minute, until_minute) = hours.minutes();
-                control::QuietHours { from_minute, until_minute }
-            }),
-            has_guests: self.guests.are_possible(),
-        }
+        self.profile.shown(self.guests.are_possible())
     }
 
     // Rooms.
@@ -791,13 +747,7 @@ pub(crate) const IDENTITY: &str = "identity";
 
 /// Keys in the table of settings.
 const PLAYER: &str = "player";
-pub(crate) const NAME: &str = "name";
-pub(crate) const VISIBILITY: &str = "visibility";
-pub(crate) const WISH: &str = "wish";
-pub(crate) const LANGUAGE: &str = "language";
 pub(crate) const ADAPTER: &str = "adapter";
-pub(crate) const QUIET_HOURS: &str = "quiet_hours";
-pub(crate) const FOUND_WHEN_CLOSED: &str = "found_when_closed";
 
 /// Whether clients may make a sound for this event at any time of the day.
 fn rings(body: &event::Body) -> bool {
@@ -807,10 +757,4 @@ fn rings(body: &event::Body) -> bool {
 
 pub(crate) fn notice(kind: NoticeKind) -> control::Notice {
     control::Notice { kind: kind.into(), ..control::Notice::default() }
-}
-
-/// The host name of the system, as the default name of the device.
-fn device_name() -> String {
-    let name = proto::limits::fit_name(&rustix::system::uname().nodename().to_string_lossy());
-    if name.is_empty() { "Qiyou".into() } else { name }
 }

@@ -9,7 +9,7 @@ use engine::heading::{Cause, Ended, Heading};
 use engine::reasons::{self, Mistake};
 use engine::record::Record;
 use engine::xiangqi::Notation;
-use engine::{AnyGame, GameKind, Level, Limits, Report, Score, Side};
+use engine::{AnyGame, GameKind, Level, Limits, Report, Side};
 use proto::control::{self, RefusalCode, event};
 use proto::limits;
 use session::{MatchId, MatchRecord, MatchResult, Pace, wire};
@@ -305,7 +305,7 @@ impl Actor {
         let name = |seat: &Seat| match seat {
             // Two people at this device have no names.
             Seat::Here if alone => String::new(),
-            Seat::Here => self.name.clone(),
+            Seat::Here => self.profile.name().to_owned(),
             Seat::Bot(level) => format!("{BOT}{level}"),
             Seat::Peer(key) => self.people.get(key).map_or_else(String::new, |peer| peer.name.clone()),
             Seat::Guest(name) => name.clone(),
@@ -614,7 +614,7 @@ const fn fell(mover: Side, before: i32, after: i32) -> bool {
 
 fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
     let Some(report) = report else { return control::Judgement::default() };
-    let permille = chances(game.kind(), report.score);
+    let permille = show::chances(game.kind(), report.score);
     let best = report.line.first().copied();
     control::Judgement {
         permille: if game.turn() == Side::First { permille } else { -permille },
@@ -623,27 +623,6 @@ fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
         best_action: best.map(wire::action),
         turn: show::side(game.turn()).into(),
         ..Default::default()
-    }
-}
-
-/// Converts a score to -1000..1000 for the side to move. Points go through a logistic curve; its width is twice the
-/// advantage that multiplies the odds of winning by e: in gomoku and xiangqi the unit of the network, in Liuzhou chess 330,
-/// from a fit of 360 games with `qiyou-engine fit`.
-pub(crate) fn chances(kind: GameKind, score: Score) -> i32 {
-    match score {
-        Score::WinIn(_) => 1_000,
-        Score::LossIn(_) => -1_000,
-        Score::Chance { permille, .. } => 2 * i32::from(permille) - 1_000,
-        Score::Points(points) => {
-            let width = match kind {
-                GameKind::Xiangqi => 1_040.0,
-                GameKind::Gomoku => 800.0,
-                GameKind::Liuzhou => 660.0,
-                GameKind::Go | GameKind::LightsOut => 600.0,
-            };
-            // Stays below the value of a proven win.
-            (990.0 * (f64::from(points) / width).tanh()) as i32
-        }
     }
 }
 
@@ -691,14 +670,5 @@ mod tests {
         }
         let unsaid = |winner| explained(Ended { winner, cause: Cause::Unsaid });
         assert_eq!([Some(Side::First), Some(Side::Second), None].map(unsaid), [None; 3]);
-    }
-
-    #[test]
-    fn a_lead_counts_for_more_the_larger_it_is_and_never_for_a_proven_win() {
-        let of = |points| chances(GameKind::Xiangqi, Score::Points(points));
-        assert_eq!(of(0), 0);
-        assert!(of(100) > 0 && of(100) < of(300) && of(10_000) < 1_000);
-        assert_eq!(of(-250), -of(250));
-        assert_eq!(chances(GameKind::Go, Score::Chance { permille: 500, points: 0 }), 0);
     }
 }

@@ -21,7 +21,7 @@ use proto::control::{self, RefusalCode};
 use tracing::{info, warn};
 use zeroize::Zeroizing;
 
-use crate::actor::{Actor, IDENTITY, Message, NAME};
+use crate::actor::{Actor, IDENTITY, Message};
 use crate::responder::{Answer, Responder, done};
 use crate::show::Refusal;
 use crate::store::{self, DATABASE, StoreError};
@@ -309,11 +309,14 @@ fn stage(path: &Path, passphrase: &str, directory: &Path, stop: &Stop) -> Result
         if !matches!(Identity::load(&unfinished.join(IDENTITY)), Ok(Some(_))) {
             return Err(Unreadable::Damaged.into());
         }
-        let held = store::look_into(&unfinished.join(DATABASE), NAME).map_err(|error| match error {
-            StoreError::Newer { .. } => Unreadable::Newer.into(),
-            StoreError::Damaged { .. } => Unreadable::Damaged.into(),
-            other => Refusal::from(other),
-        })?;
+        let held =
+            store::look_into(&unfinished.join(DATABASE), crate::profile::NAME).map_err(
+                |error| match error {
+                    StoreError::Newer { .. } => Unreadable::Newer.into(),
+                    StoreError::Damaged { .. } => Unreadable::Damaged.into(),
+                    other => Refusal::from(other),
+                },
+            )?;
         stop.check()?;
         let incoming = directory.join(INCOMING);
         remove(&incoming).map_err(|error| disk(&error))?;

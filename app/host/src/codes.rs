@@ -16,12 +16,12 @@ impl Actor {
     /// The friend code of this device with its present addresses.
     pub(crate) fn friend_code(&self) -> control::FriendCode {
         let places = self.used_transports().flat_map(|transport| transport.places()).take(PLACES).collect();
-        let tag = Tag::of(&self.advert_key, self.epoch());
+        let tag = Tag::of(self.profile.advert_key(), self.epoch());
         let code = FriendCode {
-            key: self.identity.public_key(),
-            name: self.name.clone(),
+            key: self.profile.identity().public_key(),
+            name: self.profile.name().to_owned(),
             // An invisible device tells no tag that could be looked for.
-            tag: (self.discoverability.visibility() != Visibility::Nobody).then_some(tag),
+            tag: (self.profile.visibility() != Visibility::Nobody).then_some(tag),
             places,
         };
         let qr = code.qr();
@@ -33,7 +33,7 @@ impl Actor {
         let bad = |why: String| Refusal::new(RefusalCode::RefusalBadRequest, why);
         let code = FriendCode::read(text).map_err(|why| bad(why.to_string()))?;
         let key = PlayerId(code.key);
-        if code.key == self.identity.public_key() {
+        if code.key == self.profile.identity().public_key() {
             return Err(bad("this is the code of this device".into()));
         }
         if self.blocked.contains_key(&key) {

@@ -78,7 +78,7 @@ impl Actor {
             self.abort_link(oldest);
         }
         let id = self.next_link();
-        let (identity, tell) = (Arc::clone(&self.identity), self.link_teller(id));
+        let (identity, tell) = (Arc::clone(self.profile.identity()), self.link_teller(id));
         let role = HandshakeRole::Listener(self.accepted_peers_on(kind));
         let task = self.tasks.spawn(crate::links::run(duplex, role, kind, identity, tell));
         self.links.insert(id, LinkTask::new(task, Role::Listener, kind, None));
@@ -192,7 +192,7 @@ impl Actor {
             return false;
         }
         let invited_elsewhere =
-            self.invitations.get(&id).is_some_and(|invitation| invitation.target != Target::Friend(key));
+            self.invitations.get(id).is_some_and(|invitation| invitation.target != Target::Friend(key));
         // If the journal cannot be read, the id is assumed to be in use.
         invited_elsewhere || self.rooms.contains_key(&id) || !matches!(self.journal.load(id), Ok(None))
     }
@@ -243,10 +243,10 @@ impl Actor {
                 }
             }
         }
-        if self.people[&key].told_name != self.name {
+        if self.people[&key].told_name != self.profile.name() {
             match self.new_session(key, known) {
                 Ok(session) => {
-                    let name = self.name.clone();
+                    let name = self.profile.name().to_owned();
                     let peer = self.people.get_mut(&key).expect("it was there above");
                     (peer.session, peer.told_name) = (session, name);
                 }
@@ -259,7 +259,7 @@ impl Actor {
         }
         ends.traffic.trusted.send_replace(known);
         let peer = self.people.get_mut(&key).expect("it was made above");
-        peer.session.set_wish(self.wish);
+        peer.session.set_wish(self.profile.wish());
         peer.link = Some(PeerLink { id, role, kind, since: Instant::now(), ends, rssi_dbm });
         let role_in_session = role;
         // Cannot be refused; a full disk has been reported.
@@ -292,7 +292,7 @@ impl Actor {
             open_to_strangers: self.exposure().to == Visibility::Everyone,
             may_ring: self.rings.stranger_may_ring(Instant::now()),
             strangers: self.waiting_strangers(None).filter(|one| one.key != key).collect(),
-            has_lower_key: self.identity.public_key() < key.0,
+            has_lower_key: self.profile.identity().public_key() < key.0,
         }
     }
 

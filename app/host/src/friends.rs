@@ -3,7 +3,7 @@
 use proto::control::{self, RefusalCode, event};
 use proto::limits;
 use proto::peer::ByeReason;
-use session::{MatchId, Role};
+use session::Role;
 use tokio::time::Instant;
 use tracing::warn;
 
@@ -193,20 +193,14 @@ impl Actor {
             self.drop_bots(id);
             self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
         }
-        let invitations: Vec<MatchId> = self
-            .invitations
-            .iter()
-            .filter(|(_, one)| one.target == Target::Friend(key))
-            .map(|(id, _)| *id)
-            .collect();
-        for id in invitations {
+        for id in self.invitations.with(key) {
             self.invitation_over(id, control::InvitationEnd::InvitationWithdrawn);
         }
         self.give_up(&Target::Friend(key));
         self.comparison_over(key, control::ComparisonEnd::Unspecified);
         self.people.forget(key);
         self.names.forget(key);
-        for begins in [crate::people::MET_BY, ACCOUNT_OF] {
+        for begins in [crate::journal::MET_BY, ACCOUNT_OF] {
             // If the removal fails, the setting tells where the person was met, and nothing else.
             let _ = self.journal.keep(|store| store.remove_setting(&format!("{begins}{key}")));
         }

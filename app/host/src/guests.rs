@@ -405,14 +405,14 @@ impl Actor {
         };
         info!(room = place.room, role = ?place.role, name, "a guest has come");
         let program = concat!("qiyou ", env!("CARGO_PKG_VERSION"));
-        self.guests.send(connection, form::welcome(place.role, &name, &self.name, program));
+        self.guests.send(connection, form::welcome(place.role, &name, self.profile.name(), program));
         let room = self.room_for(id, place.role);
         if let Some(page) = self.guests.pages.get(&connection) {
             page.outbox.show(room.into());
         }
         if let Some(side) = side {
             for said in self.guests.said.get(&id).into_iter().flatten() {
-                self.guests.send(connection, written(said, side, &self.name));
+                self.guests.send(connection, written(said, side, self.profile.name()));
             }
         }
     }
@@ -657,7 +657,7 @@ impl Actor {
     fn said_in(&mut self, id: MatchId, by: Option<Side>, saying: &Saying) -> String {
         let name = match (by, self.rooms.get(&id)) {
             (Some(side), Some(room)) => self.shown_seat(room, side).name,
-            _ => self.name.clone(),
+            _ => self.profile.name().to_owned(),
         };
         let (phrase, text) = match saying {
             Saying::Phrase(phrase) => (*phrase, String::new()),
@@ -667,7 +667,7 @@ impl Actor {
         let said = Said { number: self.guests.last_said, by, name: name.clone(), phrase, text };
         for side in Side::BOTH {
             for connection in self.guests.codes.at(&seat_of(id, side)) {
-                self.guests.send(connection, written(&said, side, &self.name));
+                self.guests.send(connection, written(&said, side, self.profile.name()));
             }
         }
         let words = self.guests.said.entry(id).or_default();
@@ -719,7 +719,7 @@ impl Actor {
         };
         let around = form::Around {
             you,
-            host: self.name.clone(),
+            host: self.profile.name().to_owned(),
             game: name(|names| names.game),
             sides: [name(|names| names.first), name(|names| names.second)],
             rule: games::preset_name(&room.record().setup),

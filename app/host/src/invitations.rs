@@ -1,23 +1,16 @@
-//! Invitations sent and received, from their creation to their end. The session has its own state for each; here they can
-//! also wait for a link that is not up yet.
+//! The open invitations, sent and received. The session has its own state for each; here an invitation can also wait for a link.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use engine::{Language, Setup, Side};
+use engine::{Setup, Side};
 use link::Address;
-use proto::control::{self, ColourChoice, RefusalCode, event};
-use proto::peer::DeclineReason;
-use session::{Colours, Command, InvitationEnd, MatchId, Pace, Terms, wire};
+use proto::control::ColourChoice;
+use session::{MatchId, Pace};
 use tokio::time::Instant;
-use tracing::debug;
 
-use crate::actor::Actor;
 use crate::dialing::Target;
-use crate::games;
-use crate::people::Peer;
-use crate::reach::target_id;
 use crate::room::PlayerId;
-use crate::show::{self, Refusal};
 
 /// Time limit for an invitation that waits for its link; longer than any goal of `dialing` lasts.
 const UNSENT: Duration = Duration::from_mins(5);
@@ -26,6 +19,7 @@ const UNSENT: Duration = Duration::from_mins(5);
 const OPEN_FOR: Duration = Duration::from_mins(1);
 
 /// An invitation, sent or received.
+#[derive(Clone, Debug)]
 pub(crate) struct Invitation {
     pub(crate) target: Target,
     pub(crate) mine: bool,
@@ -52,258 +46,238 @@ pub(crate) struct Wish {
     pub(crate) counters: Option<MatchId>,
 }
 
-impl Actor {
-    pub(crate) fn invite(&mut self, target: Target, wish: Wish) -> Result<MatchId, Refusal> {
-        if self.invitations.values().any(|one| one.mine && one.target == target) {
-            return Err(Refusal::new(RefusalCode::RefusalBusy, "one invitation is open already"));
-        }
+impl Invitation {
+    /// An invitation of this device that waits for its link.
+    pub(crate) fn of(target: Target, wish: Wish, now: Instant) -> Self {
         let Wish { setup, pace, colours, counters } = wish;
-        let id = MatchId(self.chance.bytes());
-        let key = match &target {
-            Target::Friend(key) => {
-                Some(*key).filter(|key| self.people.get(key).is_some_and(Peer::session_up))
-            }
-            Target::Address(_) => None,
-        };
-        let until = Instant::now() + UNSENT;
-        let mut invitation = Invitation {
-            target: target.clone(),
+        Self {
+            target,
             mine: true,
             setup,
             pace,
             colours,
             my_side: None,
             counters,
-            until,
+            until: now + UNSENT,
             sent: false,
             letter: None,
-        };
-        if let Some(key) = key {
-            let terms = self.terms(key, &invitation)?;
-            invitation.my_side = terms.colours.my_side();
-            invitation.colours = show::colours(terms.colours);
-            self.command(key, Command::Invite { id, terms, counters })?;
-            (invitation.sent, invitation.until) = (true, Instant::now() + OPEN_FOR);
-            self.invitations.insert(id, invitation);
-        } else {
-            self.invitations.insert(id, invitation);
-            self.seek(target);
         }
-        self.tell_invitation(id);
-        Ok(id)
     }
 
-    /// The terms of an invitation to this player.
-    fn terms(&self, key: PlayerId, invitation: &Invitation) -> Result<Terms, Refusal> {
-        let colours = match invitation.colours {
-            ColourChoice::ColourFirst => Colours::Mine(Side::First),
-            ColourChoice::ColourSecond => Colours::Mine(Side::Second),
-            ColourChoice::ColourRandom | ColourChoice::ColourUnspecified => Colours::Random,
-            ColourChoice::ColourAlternate => {
-                let last = self.journal.last_side(key, invitation.setup.kind())?;
-                last.map_or(Colours::Random, |last| Colours::Alternate(last.other()))
-            }
-        };
-        Ok(Terms { setup: invitation.setup.clone(), pace: invitation.pace, colours })
+    /// Marks that the session has it, with these colours.
+    pub(crate) fn mark_sent(&mut self, my_side: Option<Side>, colours: ColourChoice, now: Instant) {
+        (self.sent, self.until) = (true, now + OPEN_FOR);
+        (self.my_side, self.colours) = (my_side, colours);
     }
 
-    /// Handles an invitation of the peer.
-    pub(crate) fn invited(
+    fn waits(&self) -> bool {
+        self.mine && !self.sent
+    }
+}
+
+/// All open invitations by the id of their match.
+#[derive(Default)]
+pub(crate) struct Invitations {
+    open: BTreeMap<MatchId, Invitation>,
+}
+
+impl Invitations {
+    pub(crate) fn insert(&mut self, id: MatchId, invitation: Invitation) {
+        self.open.insert(id, invitation);
+    }
+
+    pub(crate) fn remove(&mut self, id: MatchId) -> Option<Invitation> {
+        self.open.remove(&id)
+    }
+
+    pub(crate) fn get(&self, id: MatchId) -> Option<&Invitation> {
+        self.open.get(&id)
+    }
+
+    /// An invitation of this device.
+    pub(crate) fn mine(&self, id: MatchId) -> Option<&Invitation> {
+        self.get(id).filter(|one| one.mine)
+    }
+
+    /// An invitation of a peer.
+    pub(crate) fn theirs(&self, id: MatchId) -> Option<&Invitation> {
+        self.get(id).filter(|one| !one.mine)
+    }
+
+    pub(crate) fn contains(&self, id: MatchId) -> bool {
+        self.open.contains_key(&id)
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = MatchId> {
+        self.open.keys().copied()
+    }
+
+    /// Whether this device has an open invitation to the target: one at a time.
+    pub(crate) fn is_inviting(&self, target: &Target) -> bool {
+        self.open.values().any(|one| one.mine && one.target == *target)
+    }
+
+    /// Whether the sessions of both sides have an open invitation: either side resends its own.
+    pub(crate) fn is_open_with(&self, key: PlayerId) -> bool {
+        self.open.values().any(|one| one.sent && one.target == Target::Friend(key))
+    }
+
+    /// Number of invitations by letter from this player.
+    #[cfg_attr(not(feature = "online"), allow(dead_code, reason = "letters need an account"))]
+    pub(crate) fn by_letter_of(&self, key: PlayerId) -> usize {
+        self.open.values().filter(|one| one.letter.is_some() && one.target == Target::Friend(key)).count()
+    }
+
+    /// Invitations of and to this player.
+    pub(crate) fn with(&self, key: PlayerId) -> Vec<MatchId> {
+        self.ids_where(|one| one.target == Target::Friend(key))
+    }
+
+    /// Invitations of this device to this target that wait for a link.
+    pub(crate) fn waiting_for(&self, target: &Target) -> Vec<MatchId> {
+        self.ids_where(|one| one.waits() && one.target == *target)
+    }
+
+    /// Marks that the session has an invitation of this device, with these colours.
+    pub(crate) fn mark_sent(
         &mut self,
-        key: PlayerId,
         id: MatchId,
-        terms: Terms,
-        counters: Option<MatchId>,
-        until: Instant,
+        my_side: Option<Side>,
+        colours: ColourChoice,
+        now: Instant,
     ) {
-        let muted =
-            self.people.get(&key).and_then(|peer| peer.friend.as_ref()).is_some_and(|friend| friend.muted);
-        // A counter-offer does not ring, because its user is waiting for the answer. Others are subject to the rate limit.
-        if counters.is_none() && (muted || !self.rings.friend_rings(key, Instant::now())) {
-            debug!(muted, "an invitation does not ring: it is declined");
-            let decline = Some(DeclineReason::DeclineNotNow);
-            let _ = self.command(key, Command::AnswerInvite { id, decline });
-            return;
-        }
-        let mut colours = show::colours(terms.colours);
-        if let Colours::Alternate(mine) = terms.colours {
-            // The colours alternate according to the peer; this device's own record may differ.
-            let last = self.journal.last_side(key, terms.setup.kind()).ok().flatten();
-            if last != Some(mine.other()) {
-                colours = show::colours(Colours::Mine(mine));
-            }
-        }
-        let invitation = Invitation {
-            target: Target::Friend(key),
-            mine: false,
-            my_side: terms.colours.my_side(),
-            setup: terms.setup,
-            pace: terms.pace,
-            colours,
-            counters,
-            until,
-            sent: true,
-            letter: None,
-        };
-        self.invitations.insert(id, invitation);
-        self.tell_invitation(id);
-    }
-
-    /// Sends the invitations that waited for the link or for the comparison.
-    pub(crate) fn send_invitations(&mut self, key: PlayerId) {
-        if !self.people.get(&key).is_some_and(Peer::session_up) {
-            return;
-        }
-        let waiting: Vec<MatchId> = self
-            .invitations
-            .iter()
-            .filter(|(_, one)| one.mine && !one.sent && one.target == Target::Friend(key))
-            .map(|(id, _)| *id)
-            .collect();
-        for id in waiting {
-            let Some(one) = self.invitations.get(&id) else { continue };
-            let counters = one.counters;
-            let done = self.terms(key, one).and_then(|terms| {
-                let (my_side, colours) = (terms.colours.my_side(), show::colours(terms.colours));
-                self.command(key, Command::Invite { id, terms, counters }).map(|()| (my_side, colours))
-            });
-            match done {
-                Ok((my_side, colours)) => {
-                    if let Some(one) = self.invitations.get_mut(&id) {
-                        (one.sent, one.until) = (true, Instant::now() + OPEN_FOR);
-                        (one.my_side, one.colours) = (my_side, colours);
-                    }
-                    self.tell_invitation(id);
-                }
-                Err(refusal) => {
-                    debug!(detail = refusal.detail, "an invitation could not be sent");
-                    let end = match refusal.code {
-                        RefusalCode::RefusalBusy => control::InvitationEnd::InvitationBusy,
-                        RefusalCode::RefusalBadRequest => control::InvitationEnd::InvitationUnknownGame,
-                        _ => control::InvitationEnd::InvitationLinkLost,
-                    };
-                    self.invitation_over(id, end);
-                }
-            }
+        if let Some(one) = self.open.get_mut(&id) {
+            one.mark_sent(my_side, colours, now);
         }
     }
 
-    /// Handles that the session of this player was rebuilt, without invitations: this device's are sent again, and so are
-    /// the peer's.
-    pub(crate) fn session_forgotten(&mut self, key: PlayerId) {
+    /// Handles that the session of this player was rebuilt, without invitations: this device's wait to be sent again. Returns
+    /// the peer's, which are lost; the peer sends them again.
+    pub(crate) fn on_session_rebuilt(&mut self, key: PlayerId, now: Instant) -> Vec<MatchId> {
         let mut lost = Vec::new();
-        for (id, one) in &mut self.invitations {
+        for (id, one) in &mut self.open {
             if one.target == Target::Friend(key) && one.sent && one.letter.is_none() {
                 if one.mine {
-                    (one.sent, one.until, one.counters) = (false, Instant::now() + UNSENT, None);
+                    (one.sent, one.until, one.counters) = (false, now + UNSENT, None);
                 } else {
                     lost.push(*id);
                 }
             }
         }
-        for id in lost {
-            self.invitation_over(id, control::InvitationEnd::InvitationLinkLost);
-        }
+        lost
     }
 
-    /// Assigns invitations to the device at this address to this player, whose key is known now.
-    pub(crate) fn invitations_meant(&mut self, address: &Address, key: PlayerId) {
-        for one in self.invitations.values_mut() {
+    /// Assigns invitations to the device at this address to this player, whose key is known.
+    pub(crate) fn identify(&mut self, address: &Address, key: PlayerId) {
+        for one in self.open.values_mut() {
             if one.target == Target::Address(address.clone()) {
                 one.target = Target::Friend(key);
             }
         }
     }
 
-    pub(crate) fn end_invitations(&mut self, key: PlayerId) {
-        self.invitations_over(&Target::Friend(key), control::InvitationEnd::InvitationDeclined);
+    /// When the first waiting invitation is given up.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.open.values().filter(|one| one.waits()).map(|one| one.until).min()
     }
 
-    /// Ends the invitations to this target that were never sent.
-    pub(crate) fn invitations_over(&mut self, target: &Target, end: control::InvitationEnd) {
-        let gone: Vec<MatchId> = self
-            .invitations
-            .iter()
-            .filter(|(_, one)| one.mine && !one.sent && one.target == *target)
-            .map(|(id, _)| *id)
-            .collect();
-        for id in gone {
-            self.invitation_over(id, end);
-        }
+    /// Invitations that have waited too long for a link.
+    pub(crate) fn expired(&self, now: Instant) -> Vec<MatchId> {
+        self.ids_where(|one| one.waits() && one.until <= now)
     }
 
-    pub(crate) fn withdraw(&mut self, id: MatchId) -> Result<(), Refusal> {
-        let no_such = || Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation");
-        let one = self.invitations.get(&id).filter(|one| one.mine).ok_or_else(no_such)?;
-        match (one.sent, one.target.clone()) {
-            (true, Target::Friend(key)) => self.command(key, Command::Withdraw(id))?,
-            (_, target) => self.give_up(&target),
-        }
-        self.invitation_over(id, control::InvitationEnd::InvitationWithdrawn);
-        Ok(())
+    fn ids_where(&self, fits: impl Fn(&Invitation) -> bool) -> Vec<MatchId> {
+        self.open.iter().filter(|(_, one)| fits(one)).map(|(id, _)| *id).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::GameKind;
+    use link::CarrierKind;
+
+    use super::*;
+
+    const ANNA: PlayerId = PlayerId([1; 32]);
+    const BEN: PlayerId = PlayerId([2; 32]);
+
+    fn id(number: u8) -> MatchId {
+        MatchId([number; 16])
     }
 
-    /// Answers a received invitation. `decline`: the reason; `None` accepts.
-    pub(crate) fn answer_invite(
-        &mut self,
-        id: MatchId,
-        decline: Option<DeclineReason>,
-    ) -> Result<(), Refusal> {
-        let no_such = || Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation");
-        let one = self.invitations.get(&id).filter(|one| !one.mine).ok_or_else(no_such)?;
-        let Target::Friend(key) = one.target else { return Err(no_such()) };
-        #[cfg(feature = "online")]
-        if let Some(record) = one.letter.clone() {
-            return self.answer_letter(key, record, decline);
-        }
-        self.command(key, Command::AnswerInvite { id, decline })?;
-        if let Some(reason) = decline {
-            self.invitation_gone(id, show::invitation_end(InvitationEnd::Declined(reason)));
-        }
-        Ok(())
+    fn wish(counters: Option<MatchId>) -> Wish {
+        let setup = GameKind::Gomoku.default_setup();
+        Wish { setup, pace: None, colours: ColourChoice::ColourRandom, counters }
     }
 
-    pub(crate) fn shown_invitation(&self, id: MatchId) -> Option<control::Invitation> {
-        let one = self.invitations.get(&id)?;
-        Some(control::Invitation {
-            invite_id: id.to_string(),
-            peer: target_id(&one.target),
-            name: self.target_name(&one.target),
-            mine: one.mine,
-            setup: Some(wire::setup(&one.setup)),
-            my_side: one.my_side.map_or(proto::board::Side::Unspecified, show::side).into(),
-            expires_ms: one.until.saturating_duration_since(Instant::now()).as_millis() as u32,
-            rule_sheet_en: one.setup.rule_sheet(Language::English),
-            rule_sheet_zh: one.setup.rule_sheet(Language::Chinese),
-            pace: Pace::write(one.pace),
-            pace_name: one.pace.map(games::pace_name),
-            colours: one.colours.into(),
-            counters: one.counters.map_or_else(String::new, |id| id.to_string()),
-            by_letter: one.letter.is_some(),
-        })
+    fn mine(target: Target, now: Instant) -> Invitation {
+        Invitation::of(target, wish(None), now)
     }
 
-    pub(crate) fn tell_invitation(&mut self, id: MatchId) {
-        if let Some(shown) = self.shown_invitation(id) {
-            self.tell(event::Body::Invitation(shown));
-        }
+    fn theirs(key: PlayerId, now: Instant) -> Invitation {
+        Invitation { mine: false, sent: true, ..mine(Target::Friend(key), now) }
     }
 
-    /// Removes an invitation that has ended, and tells clients.
-    pub(crate) fn invitation_over(&mut self, id: MatchId, end: control::InvitationEnd) {
-        self.invitation_gone(id, control::InvitationGone { end: end.into(), ..Default::default() });
+    #[test]
+    fn one_invitation_to_a_person_is_open_at_a_time_and_theirs_do_not_count() {
+        let now = Instant::now();
+        let mut all = Invitations::default();
+        all.insert(id(1), theirs(ANNA, now));
+        assert!(!all.is_inviting(&Target::Friend(ANNA)));
+        all.insert(id(2), mine(Target::Friend(ANNA), now));
+        assert!(all.is_inviting(&Target::Friend(ANNA)) && !all.is_inviting(&Target::Friend(BEN)));
+        assert!(all.mine(id(2)).is_some() && all.theirs(id(2)).is_none());
+        assert!(all.mine(id(1)).is_none() && all.theirs(id(1)).is_some());
     }
 
-    pub(crate) fn invitation_gone(&mut self, id: MatchId, gone: control::InvitationGone) {
-        let Some(gone_one) = self.invitations.remove(&id) else { return };
-        #[cfg(feature = "online")]
-        if gone_one.letter.is_some() {
-            self.letter_answered(id);
-        }
-        #[cfg(not(feature = "online"))]
-        drop(gone_one);
-        self.show_changes();
-        let invite_id = id.to_string();
-        self.tell(event::Body::InvitationGone(control::InvitationGone { invite_id, ..gone }));
+    #[test]
+    fn an_invitation_waits_for_its_link_until_it_is_sent_or_its_time_is_over() {
+        let now = Instant::now();
+        let mut all = Invitations::default();
+        all.insert(id(1), mine(Target::Friend(ANNA), now));
+        all.insert(id(2), theirs(ANNA, now));
+        assert_eq!(all.waiting_for(&Target::Friend(ANNA)), [id(1)]);
+        assert_eq!(all.due(), Some(now + UNSENT));
+        assert_eq!(all.expired(now + UNSENT / 2), []);
+        assert_eq!(all.expired(now + UNSENT), [id(1)], "what the peer has sent is its session's to end");
+        all.mark_sent(id(1), Some(Side::First), ColourChoice::ColourFirst, now);
+        let sent = all.get(id(1)).expect("it is open");
+        assert_eq!(
+            (sent.my_side, sent.colours, sent.until),
+            (Some(Side::First), ColourChoice::ColourFirst, now + OPEN_FOR)
+        );
+        assert_eq!((all.due(), all.waiting_for(&Target::Friend(ANNA))), (None, Vec::new()));
+        assert_eq!(all.expired(now + 2 * UNSENT), []);
+    }
+
+    #[test]
+    fn a_rebuilt_session_loses_the_peers_invitations_and_ours_wait_to_be_sent_again() {
+        let now = Instant::now();
+        let later = now + Duration::from_secs(30);
+        let mut all = Invitations::default();
+        let mut counter = Invitation::of(Target::Friend(ANNA), wish(Some(id(9))), now);
+        counter.mark_sent(None, ColourChoice::ColourRandom, now);
+        all.insert(id(1), counter);
+        all.insert(id(2), theirs(ANNA, now));
+        all.insert(id(3), theirs(BEN, now));
+        let letter = Some(Box::default());
+        all.insert(id(4), Invitation { letter, ..theirs(ANNA, now) });
+        assert!(all.is_open_with(ANNA));
+        assert_eq!(all.on_session_rebuilt(ANNA, later), [id(2)], "neither another's nor a letter");
+        let ours = all.get(id(1)).expect("it is open");
+        assert_eq!((ours.sent, ours.until, ours.counters), (false, later + UNSENT, None));
+        assert_eq!(all.by_letter_of(ANNA), 1);
+    }
+
+    #[test]
+    fn an_invitation_to_a_device_becomes_one_to_the_person_who_is_found_there() {
+        let now = Instant::now();
+        let at = |text: &str| Address { kind: CarrierKind::Bluetooth, text: text.into() };
+        let mut all = Invitations::default();
+        all.insert(id(1), mine(Target::Address(at("here")), now));
+        all.insert(id(2), mine(Target::Address(at("there")), now));
+        all.identify(&at("here"), ANNA);
+        assert_eq!(all.with(ANNA), [id(1)]);
+        assert_eq!(all.waiting_for(&Target::Address(at("there"))), [id(2)]);
     }
 }

@@ -6,9 +6,11 @@ use proto::control;
 use session::Entry;
 use tracing::{info, warn};
 
-use crate::people::MET_BY;
 use crate::room::PlayerId;
 use crate::store::{SavedFriend, Store, StoreError};
+
+/// Prefix of settings keys, followed by a friend's key: carrier of the pairing.
+pub(crate) const MET_BY: &str = "met_by/";
 
 /// Dereferences to [`Store`] for reading; writing is possible through [`Journal::keep`] only, so that every failed write is
 /// reported.

@@ -234,7 +234,7 @@ impl Actor {
     /// Queues a letter; returns its number, which later reports refer to.
     fn write_letter(&mut self, key: PlayerId, envelope: &Envelope) -> Option<u64> {
         let account = self.people.account(key)?;
-        let sealed = letter::seal(&self.identity, &key.0, &encode(envelope))?;
+        let sealed = letter::seal(self.profile.identity(), &key.0, &encode(envelope))?;
         let online = self.online.as_mut()?;
         online.letters += 1;
         info!(account, number = online.letters, bytes = sealed.len(), "a letter is written");
@@ -330,7 +330,7 @@ impl Actor {
         first
             .into_iter()
             .chain(rest)
-            .find_map(|key| Some((key, letter::open(&self.identity, &key.0, sealed)?)))
+            .find_map(|key| Some((key, letter::open(self.profile.identity(), &key.0, sealed)?)))
     }
 
     fn record_came(&mut self, key: PlayerId, record: Record) -> bool {
@@ -351,12 +351,10 @@ impl Actor {
             Err(_) => return false,
         }
         let declined = self.journal.setting(&format!("{DECLINED}{id}"));
-        if self.invitations.contains_key(&id) || !matches!(declined, Ok(None)) {
+        if self.invitations.contains(id) || !matches!(declined, Ok(None)) {
             return true;
         }
-        let asked = self.invitations.values();
-        let asked = asked.filter(|one| one.letter.is_some() && one.target == Target::Friend(key)).count();
-        if asked >= MOST_ASKED || session::asked_by_letter(&record).is_none() {
+        if self.invitations.by_letter_of(key) >= MOST_ASKED || session::asked_by_letter(&record).is_none() {
             debug!(%id, "a letter asks for what cannot be");
             return true;
         }

@@ -54,6 +54,7 @@ mod dialing;
 mod friends;
 mod games;
 mod gifts;
+mod giving;
 #[cfg(feature = "guest")]
 mod guests;
 #[cfg(not(feature = "guest"))]
@@ -61,6 +62,7 @@ mod guests;
 mod guests;
 mod host;
 mod invitations;
+mod inviting;
 mod journal;
 mod lessons;
 #[cfg(feature = "online")]
@@ -72,6 +74,7 @@ mod nearby;
 mod online;
 mod people;
 mod play;
+mod profile;
 mod puzzles;
 mod quiet;
 mod reach;

@@ -17,15 +17,12 @@ use tracing::{debug, info, warn};
 use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::contact::PeerLink;
 use crate::dialing::{DialingEvent, Target};
-use crate::journal::{Met, OfPeer};
+use crate::journal::{MET_BY, Met, OfPeer};
 use crate::links::{LinkId, Order, Traffic};
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::{self, Refusal};
 use crate::store::{SavedFriend, Store, StoreError};
 use crate::unreached;
-
-/// Prefix of settings keys, followed by a friend's key: carrier of the pairing.
-pub(crate) const MET_BY: &str = "met_by/";
 
 /// A player at another device.
 pub(crate) struct Peer {
@@ -172,7 +169,7 @@ impl Actor {
             name: friend.as_ref().map_or_else(String::new, |friend| friend.name.clone()),
             session: self.new_session(key, friend.is_some())?,
             friend,
-            told_name: self.name.clone(),
+            told_name: self.profile.name().to_owned(),
             wish: None,
             link: None,
             lost: None,
@@ -190,8 +187,8 @@ impl Actor {
         let matches = if known { self.journal.matches_with(key)? } else { Vec::new() };
         let promised = if known { self.journal.promised(key)? } else { Vec::new() };
         Ok(Session::new(Config {
-            name: self.name.clone(),
-            advert_key: self.advert_key,
+            name: self.profile.name().to_owned(),
+            advert_key: *self.profile.advert_key(),
             known,
             // Set in `event`, because the name is known only after the hello.
             known_name_new_key: false,
@@ -211,8 +208,7 @@ impl Actor {
             Some(rebuild) => Some(rebuild),
             None => peer.tick,
         });
-        let unsent = self.invitations.values().filter(|one| one.mine && !one.sent).map(|one| one.until);
-        peers.chain(unsent).min()
+        peers.chain(self.invitations.due()).min()
     }
 
     pub(crate) fn people_on_time(&mut self) {
@@ -237,13 +233,7 @@ impl Actor {
         for key in broken {
             self.rebuild(key);
         }
-        let unsent: Vec<MatchId> = self
-            .invitations
-            .iter()
-            .filter(|(_, one)| one.mine && !one.sent && one.until <= now)
-            .map(|(id, _)| *id)
-            .collect();
-        for id in unsent {
+        for id in self.invitations.expired(now) {
             self.invitation_over(id, control::InvitationEnd::InvitationLinkLost);
         }
     }
@@ -641,7 +631,7 @@ impl Actor {
             Ok(room) => room,
             Err(error) => return warn!(%id, %error, "a match of the session cannot be shown"),
         };
-        let invited = self.invitations.contains_key(&id);
+        let invited = self.invitations.contains(id);
         // A rematch replaces the room of the finished match.
         let before = (!invited)
             .then(|| {
@@ -708,7 +698,7 @@ impl Actor {
     }
 
     pub(crate) fn set_advert_key(&mut self, advert_key: [u8; 32]) {
-        self.advert_key = advert_key;
+        self.profile.set_advert_key(advert_key);
         for peer in self.people.values_mut() {
             peer.session.set_advert_key(advert_key);
         }
@@ -765,7 +755,7 @@ impl Actor {
     pub(crate) fn people_events(&self) -> Vec<event::Body> {
         let comparisons =
             self.people.values().filter_map(|peer| peer.shown_comparison(self.names.shown(peer.key)));
-        let invitations = self.invitations.keys().filter_map(|id| self.shown_invitation(*id));
+        let invitations = self.invitations.ids().filter_map(|id| self.shown_invitation(id));
         comparisons.map(event::Body::Comparison).chain(invitations.map(event::Body::Invitation)).collect()
     }
 

@@ -91,7 +91,7 @@ impl dialing::Standing for Actor {
     }
 
     fn has_lower_key(&self, key: PlayerId) -> bool {
-        key.0 < self.identity.public_key()
+        key.0 < self.profile.identity().public_key()
     }
 
     fn ways(&self, target: &Target, since: Option<std::time::Instant>) -> Vec<Address> {
@@ -137,6 +137,23 @@ impl Actor {
         self.look_for_everyone();
     }
 
+    pub(crate) fn exposure(&self) -> Exposure {
+        self.profile.exposure(Instant::now())
+    }
+
+    /// When the exposure changes without a message.
+    pub(crate) fn exposure_deadline(&self) -> Option<Instant> {
+        let alone = !self.clients.anyone_attached() && !self.radios.is_empty();
+        self.profile.exposure_changes_at(Instant::now()).filter(|_| alone)
+    }
+
+    /// Called after every message.
+    pub(crate) fn note_use(&mut self) {
+        if self.clients.anyone_attached() {
+            self.profile.note_use(Instant::now());
+        }
+    }
+
     /// Looks for the peers of all unfinished matches, which may not know that this device is back.
     pub(crate) fn look_for_everyone(&mut self) {
         for key in self.people.keys().copied().collect::<Vec<_>>() {
@@ -152,11 +169,11 @@ impl Actor {
         let busy = self.people.values().any(|peer| peer.link.is_some() && peer.friend.is_some());
         let Exposure { to, seldom } = self.exposure();
         let card = (to != Visibility::Nobody && !self.is_suspending()).then(|| Card {
-            tag: Tag::of(&self.advert_key, epoch),
+            tag: Tag::of(self.profile.advert_key(), epoch),
             open_to_all: to == Visibility::Everyone,
             busy,
-            wish: self.wish.filter(|_| to == Visibility::Everyone).map_or(0, |kind| kind as u8),
-            name: (to == Visibility::Everyone).then(|| self.name.clone()),
+            wish: self.profile.wish().filter(|_| to == Visibility::Everyone).map_or(0, |kind| kind as u8),
+            name: (to == Visibility::Everyone).then(|| self.profile.name().to_owned()),
             seldom,
         });
         let wants = Wants { scan, card };
@@ -388,7 +405,7 @@ impl Actor {
         };
         let (transport, kind) = (radio.transport.clone(), address.kind);
         let id = self.next_link();
-        let (tell, identity) = (self.link_teller(id), self.identity.clone());
+        let (tell, identity) = (self.link_teller(id), self.profile.identity().clone());
         debug!(%address, "dialing");
         let wanted = match target {
             Target::Friend(key) => ExpectedPeer::Key(key.0),
@@ -428,7 +445,7 @@ impl Actor {
         let Some(peer) = self.people.get(&key) else { return };
         let unfinished = self.has_unfinished(peer);
         // Either side resends its open invitation.
-        let asked = self.invitations.values().any(|one| one.sent && one.target == Target::Friend(key));
+        let asked = self.invitations.is_open_with(key);
         let possible = !self.radios.is_empty() && !self.is_suspending();
         if peer.link.is_none() && peer.rebuild.is_none() && (unfinished || asked) && possible {
             self.handle_dialing(DialingEvent::Wanted(Target::Friend(key), why));
@@ -456,7 +473,7 @@ impl Actor {
         {
             self.learn_account(key, &address.text);
         }
-        self.invitations_meant(address, key);
+        self.invitations.identify(address, key);
     }
 
     /// Handles that a link is no longer wanted, or is impossible.

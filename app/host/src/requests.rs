@@ -7,18 +7,19 @@ use std::time::Duration;
 use engine::lights_out::{LightsOutSetup, Start};
 use engine::{AnyGame, Level, Limits, Setup, Side};
 use link::{CarrierKind, Transport, Verdict};
-use proto::control::{self, ColourChoice, Help, NoticeKind, RefusalCode, event, request};
+use proto::control::{self, ColourChoice, Help, NoticeKind, RefusalCode, Visibility, event, request};
 use proto::limits;
 use proto::peer::DeclineReason;
 use session::{Analysis, Colours, Command, LocalCommand, MatchId, MatchRecord, OfferKind, Pace, Terms, wire};
 
-use crate::actor::{ADAPTER, Actor, Message, NAME, WISH, notice};
+use crate::actor::{ADAPTER, Actor, Message, notice};
 use crate::consent::{Busy, NoOffer, Outcome};
 #[cfg(feature = "online")]
 use crate::dialing::Target;
 use crate::games;
 use crate::invitations::Wish;
 use crate::lessons;
+use crate::quiet::QuietHours;
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
@@ -283,18 +284,44 @@ impl Actor {
         if name.is_empty() {
             return Err(Refusal::new(RefusalCode::RefusalBadRequest, "a name has at least one character"));
         }
-        self.journal.keep(|store| store.set_setting(NAME, &name))?;
-        self.name = name;
+        self.profile.set_name(&mut self.journal, name)?;
+        Ok(self.tell_me())
+    }
+
+    fn set_visibility(&mut self, number: i32) -> Result<Answer, Refusal> {
+        let visibility = Visibility::try_from(number)
+            .map_err(|_| Refusal::new(RefusalCode::RefusalBadRequest, "no such visibility"))?;
+        self.profile.set_visibility(&mut self.journal, visibility)?;
+        Ok(self.tell_me())
+    }
+
+    fn set_found_when_closed(&mut self, on: bool) -> Result<Answer, Refusal> {
+        self.profile.set_found_when_closed(&mut self.journal, on)?;
+        Ok(self.tell_me())
+    }
+
+    fn set_quiet_hours(&mut self, hours: Option<control::QuietHours>) -> Result<Answer, Refusal> {
+        let hours = match hours {
+            Some(hours) => Some(QuietHours::new(hours.from_minute, hours.until_minute).ok_or_else(|| {
+                Refusal::new(RefusalCode::RefusalBadRequest, "two different times of one day are needed")
+            })?),
+            None => None,
+        };
+        self.profile.set_quiet_hours(&mut self.journal, hours)?;
+        Ok(self.tell_me())
+    }
+
+    /// Sends all clients the profile.
+    fn tell_me(&mut self) -> Answer {
         let me = self.me();
         self.tell(event::Body::Me(me));
-        Ok(done())
+        done()
     }
 
     /// Sets the wish: the card has it at once, hellos from the next link on.
     fn set_wish(&mut self, game: i32) -> Result<Answer, Refusal> {
         let wish = wire::read_game(game);
-        self.journal.keep(|store| store.set_setting(WISH, &wish.map_or(0, |kind| kind as u8).to_string()))?;
-        self.wish = wish;
+        self.profile.set_wish(&mut self.journal, wish)?;
         Ok(done())
     }
 
@@ -760,7 +787,7 @@ impl Actor {
             "" => None,
             name => Some(invitation_id(name)?),
         };
-        let theirs = counters.map(|id| self.invitations.get(&id).filter(|one| !one.mine));
+        let theirs = counters.map(|id| self.invitations.theirs(id));
         let target = match (theirs, invite.peer.as_str()) {
             (Some(None), _) => {
                 return Err(Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation"));

@@ -30,7 +30,6 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 use tracing::warn;
 
-use crate::backup;
 use crate::work::Stop;
 pub(crate) use achieved::achieved;
 pub(crate) use list::{MatchFilter, Opponent};
@@ -95,7 +94,16 @@ pub(crate) struct Store {
 
 impl Store {
     /// Opens or creates the database in this directory, which is created with mode 0700 if missing.
+    #[cfg(test)]
     pub(crate) fn open(directory: &Path) -> Result<Self, StoreError> {
+        Self::open_after(directory, |_| Ok(()))
+    }
+
+    /// The same; calls `prepare` once the directory is locked, before the database is opened.
+    pub(crate) fn open_after(
+        directory: &Path,
+        prepare: impl FnOnce(&Path) -> std::io::Result<()>,
+    ) -> Result<Self, StoreError> {
         let unwritable = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => StoreError::DiskFull,
             _ => StoreError::Unwritable(directory.to_owned()),
@@ -109,7 +117,7 @@ impl Store {
                 StoreError::Other(format!("locking {}: {error}", directory.display()))
             }
         })?;
-        backup::take_incoming(directory).map_err(unwritable)?;
+        prepare(directory).map_err(unwritable)?;
         let path = directory.join(DATABASE);
         // Done before SQLite creates the file: its log and index get the mode of the database.
         private(&path).map_err(unwritable)?;

@@ -2,12 +2,8 @@
 
 use std::time::Duration;
 
-use proto::control::{RefusalCode, Visibility, event};
+use proto::control::Visibility;
 use tokio::time::Instant;
-
-use crate::actor::{Actor, FOUND_WHEN_CLOSED, VISIBILITY};
-use crate::responder::{Answer, done};
-use crate::show::Refusal;
 
 /// The device counts as used for this time after its last client has detached: as long as an interrupted match is looked
 /// for, and long enough for a user who types one command after another.
@@ -43,6 +39,14 @@ impl Discoverability {
         self.found_when_closed
     }
 
+    pub(crate) fn set_visibility(&mut self, visibility: Visibility) {
+        self.visibility = visibility;
+    }
+
+    pub(crate) fn set_found_when_closed(&mut self, on: bool) {
+        self.found_when_closed = on;
+    }
+
     /// Handles that a client is attached now.
     pub(crate) fn note_use(&mut self, now: Instant) {
         self.last_used = now;
@@ -64,43 +68,6 @@ impl Discoverability {
 
     fn used_until(&self) -> Instant {
         self.last_used + STILL_OPEN
-    }
-}
-
-impl Actor {
-    pub(crate) fn exposure(&self) -> Exposure {
-        self.discoverability.exposure(Instant::now())
-    }
-
-    /// When the exposure changes without a message.
-    pub(crate) fn exposure_deadline(&self) -> Option<Instant> {
-        let alone = !self.clients.anyone_attached() && !self.radios.is_empty();
-        self.discoverability.changes_at(Instant::now()).filter(|_| alone)
-    }
-
-    /// Called after every message.
-    pub(crate) fn note_use(&mut self) {
-        if self.clients.anyone_attached() {
-            self.discoverability.note_use(Instant::now());
-        }
-    }
-
-    pub(crate) fn set_visibility(&mut self, number: i32) -> Result<Answer, Refusal> {
-        let visibility = Visibility::try_from(number)
-            .map_err(|_| Refusal::new(RefusalCode::RefusalBadRequest, "no such visibility"))?;
-        self.journal.keep(|store| store.set_setting(VISIBILITY, visibility.as_str_name()))?;
-        self.discoverability.visibility = visibility;
-        let me = self.me();
-        self.tell(event::Body::Me(me));
-        Ok(done())
-    }
-
-    pub(crate) fn set_found_when_closed(&mut self, on: bool) -> Result<Answer, Refusal> {
-        self.journal.keep(|store| store.set_setting(FOUND_WHEN_CLOSED, if on { "yes" } else { "no" }))?;
-        self.discoverability.found_when_closed = on;
-        let me = self.me();
-        self.tell(event::Body::Me(me));
-        Ok(done())
     }
 }
 

@@ -14,15 +14,14 @@ mod sleep;
 use std::ffi::OsStr;
 use std::process::Stdio;
 
-use proto::control::{self, Language, RefusalCode, event};
+use proto::control::{self, Language, event};
 use tokio::sync::mpsc;
 
 pub(crate) use notifications::{Notification, Order, Subject, Urgency};
 pub(crate) use sleep::{Inhibitor, SleepNews};
 
-use crate::actor::{Actor, LANGUAGE, Message, QUIET_HOURS};
+use crate::actor::{Actor, Message};
 use crate::quiet::QuietHours;
-use crate::responder::{Answer, done};
 use crate::show::Refusal;
 
 /// The D-Bus to use.
@@ -73,9 +72,9 @@ impl Actor {
     /// Turns an event into notifications, as far as the user would otherwise miss it.
     pub(crate) fn notify(&mut self, body: &event::Body) {
         let unseen = !self.clients.anyone_in_front();
-        let language = self.language;
+        let language = self.profile.language();
         let (hours, clock, local_minute) =
-            (self.quiet_hours, self.wall_clock.clone(), self.local_minute.clone());
+            (self.profile.quiet_hours(), self.wall_clock.clone(), self.local_minute.clone());
         let quiet = || is_quiet(hours, || local_minute(clock()));
         let Some(desktop) = &mut self.desktop else { return };
         for order in desktop.news.heard(body, language) {
@@ -92,22 +91,7 @@ impl Actor {
 
     /// Whether the present time is within the quiet hours.
     pub(crate) fn is_quiet(&self) -> bool {
-        is_quiet(self.quiet_hours, || (self.local_minute)((self.wall_clock)()))
-    }
-
-    pub(crate) fn set_quiet_hours(&mut self, hours: Option<control::QuietHours>) -> Result<Answer, Refusal> {
-        let hours = match hours {
-            Some(hours) => Some(QuietHours::new(hours.from_minute, hours.until_minute).ok_or_else(|| {
-                Refusal::new(RefusalCode::RefusalBadRequest, "two different times of one day are needed")
-            })?),
-            None => None,
-        };
-        let text = hours.map_or_else(String::new, QuietHours::written);
-        self.journal.keep(|store| store.set_setting(QUIET_HOURS, &text))?;
-        self.quiet_hours = hours;
-        let me = self.me();
-        self.tell(event::Body::Me(me));
-        Ok(done())
+        is_quiet(self.profile.quiet_hours(), || (self.local_minute)((self.wall_clock)()))
     }
 
     /// Handles a click on a notification: a client with a window shows its subject; without one, the app is started.
@@ -128,10 +112,7 @@ impl Actor {
     /// Handles a change of who looks at a client: stores the language of notifications, and withdraws all notifications if
     /// somebody looks.
     pub(crate) fn someone_looks(&mut self, language: Language) -> Result<(), Refusal> {
-        if language != Language::Unspecified && language != self.language {
-            self.journal.keep(|store| store.set_setting(LANGUAGE, language.as_str_name()))?;
-            self.language = language;
-        }
+        self.profile.set_language(&mut self.journal, language)?;
         if self.clients.anyone_in_front()
             && let Some(desktop) = &self.desktop
         {

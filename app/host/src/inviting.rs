@@ -1,0 +1,225 @@
+//! Sends, shows and answers invitations; the open ones are in `invitations`.
+
+use engine::{Language, Side};
+use proto::control::{self, ColourChoice, RefusalCode, event};
+use proto::peer::DeclineReason;
+use session::{Colours, Command, InvitationEnd, MatchId, Pace, Terms, wire};
+use tokio::time::Instant;
+use tracing::debug;
+
+use crate::actor::Actor;
+use crate::dialing::Target;
+use crate::games;
+use crate::invitations::{Invitation, Wish};
+use crate::people::Peer;
+use crate::reach::target_id;
+use crate::room::PlayerId;
+use crate::show::{self, Refusal};
+
+impl Actor {
+    pub(crate) fn invite(&mut self, target: Target, wish: Wish) -> Result<MatchId, Refusal> {
+        if self.invitations.is_inviting(&target) {
+            return Err(Refusal::new(RefusalCode::RefusalBusy, "one invitation is open already"));
+        }
+        let id = MatchId(self.chance.bytes());
+        let key = match &target {
+            Target::Friend(key) => {
+                Some(*key).filter(|key| self.people.get(key).is_some_and(Peer::session_up))
+            }
+            Target::Address(_) => None,
+        };
+        let mut invitation = Invitation::of(target.clone(), wish, Instant::now());
+        if let Some(key) = key {
+            let terms = self.terms(key, &invitation)?;
+            let (my_side, colours) = (terms.colours.my_side(), show::colours(terms.colours));
+            self.command(key, Command::Invite { id, terms, counters: invitation.counters })?;
+            invitation.mark_sent(my_side, colours, Instant::now());
+            self.invitations.insert(id, invitation);
+        } else {
+            self.invitations.insert(id, invitation);
+            self.seek(target);
+        }
+        self.tell_invitation(id);
+        Ok(id)
+    }
+
+    /// The terms of an invitation to this player.
+    fn terms(&self, key: PlayerId, invitation: &Invitation) -> Result<Terms, Refusal> {
+        let colours = match invitation.colours {
+            ColourChoice::ColourFirst => Colours::Mine(Side::First),
+            ColourChoice::ColourSecond => Colours::Mine(Side::Second),
+            ColourChoice::ColourRandom | ColourChoice::ColourUnspecified => Colours::Random,
+            ColourChoice::ColourAlternate => {
+                let last = self.journal.last_side(key, invitation.setup.kind())?;
+                last.map_or(Colours::Random, |last| Colours::Alternate(last.other()))
+            }
+        };
+        Ok(Terms { setup: invitation.setup.clone(), pace: invitation.pace, colours })
+    }
+
+    /// Handles an invitation of the peer.
+    pub(crate) fn invited(
+        &mut self,
+        key: PlayerId,
+        id: MatchId,
+        terms: Terms,
+        counters: Option<MatchId>,
+        until: Instant,
+    ) {
+        let muted =
+            self.people.get(&key).and_then(|peer| peer.friend.as_ref()).is_some_and(|friend| friend.muted);
+        // A counter-offer does not ring, because its user is waiting for the answer. Others are subject to the rate limit.
+        if counters.is_none() && (muted || !self.rings.friend_rings(key, Instant::now())) {
+            debug!(muted, "an invitation does not ring: it is declined");
+            let decline = Some(DeclineReason::DeclineNotNow);
+            let _ = self.command(key, Command::AnswerInvite { id, decline });
+            return;
+        }
+        let mut colours = show::colours(terms.colours);
+        if let Colours::Alternate(mine) = terms.colours {
+            // The colours alternate according to the peer; this device's own record may differ.
+            let last = self.journal.last_side(key, terms.setup.kind()).ok().flatten();
+            if last != Some(mine.other()) {
+                colours = show::colours(Colours::Mine(mine));
+            }
+        }
+        let invitation = Invitation {
+            target: Target::Friend(key),
+            mine: false,
+            my_side: terms.colours.my_side(),
+            setup: terms.setup,
+            pace: terms.pace,
+            colours,
+            counters,
+            until,
+            sent: true,
+            letter: None,
+        };
+        self.invitations.insert(id, invitation);
+        self.tell_invitation(id);
+    }
+
+    /// Sends the invitations that waited for the link or for the comparison.
+    pub(crate) fn send_invitations(&mut self, key: PlayerId) {
+        if !self.people.get(&key).is_some_and(Peer::session_up) {
+            return;
+        }
+        for id in self.invitations.waiting_for(&Target::Friend(key)) {
+            let Some(one) = self.invitations.get(id) else { continue };
+            let counters = one.counters;
+            let done = self.terms(key, one).and_then(|terms| {
+                let (my_side, colours) = (terms.colours.my_side(), show::colours(terms.colours));
+                self.command(key, Command::Invite { id, terms, counters }).map(|()| (my_side, colours))
+            });
+            match done {
+                Ok((my_side, colours)) => {
+                    self.invitations.mark_sent(id, my_side, colours, Instant::now());
+                    self.tell_invitation(id);
+                }
+                Err(refusal) => {
+                    debug!(detail = refusal.detail, "an invitation could not be sent");
+                    let end = match refusal.code {
+                        RefusalCode::RefusalBusy => control::InvitationEnd::InvitationBusy,
+                        RefusalCode::RefusalBadRequest => control::InvitationEnd::InvitationUnknownGame,
+                        _ => control::InvitationEnd::InvitationLinkLost,
+                    };
+                    self.invitation_over(id, end);
+                }
+            }
+        }
+    }
+
+    /// Handles that the session of this player was rebuilt, without invitations: this device's are sent again, and so are
+    /// the peer's.
+    pub(crate) fn session_forgotten(&mut self, key: PlayerId) {
+        for id in self.invitations.on_session_rebuilt(key, Instant::now()) {
+            self.invitation_over(id, control::InvitationEnd::InvitationLinkLost);
+        }
+    }
+
+    pub(crate) fn end_invitations(&mut self, key: PlayerId) {
+        self.invitations_over(&Target::Friend(key), control::InvitationEnd::InvitationDeclined);
+    }
+
+    /// Ends the invitations to this target that were never sent.
+    pub(crate) fn invitations_over(&mut self, target: &Target, end: control::InvitationEnd) {
+        for id in self.invitations.waiting_for(target) {
+            self.invitation_over(id, end);
+        }
+    }
+
+    pub(crate) fn withdraw(&mut self, id: MatchId) -> Result<(), Refusal> {
+        let no_such = || Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation");
+        let one = self.invitations.mine(id).ok_or_else(no_such)?;
+        match (one.sent, one.target.clone()) {
+            (true, Target::Friend(key)) => self.command(key, Command::Withdraw(id))?,
+            (_, target) => self.give_up(&target),
+        }
+        self.invitation_over(id, control::InvitationEnd::InvitationWithdrawn);
+        Ok(())
+    }
+
+    /// Answers a received invitation. `decline`: the reason; `None` accepts.
+    pub(crate) fn answer_invite(
+        &mut self,
+        id: MatchId,
+        decline: Option<DeclineReason>,
+    ) -> Result<(), Refusal> {
+        let no_such = || Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation");
+        let one = self.invitations.theirs(id).ok_or_else(no_such)?;
+        let Target::Friend(key) = one.target else { return Err(no_such()) };
+        #[cfg(feature = "online")]
+        if let Some(record) = one.letter.clone() {
+            return self.answer_letter(key, record, decline);
+        }
+        self.command(key, Command::AnswerInvite { id, decline })?;
+        if let Some(reason) = decline {
+            self.invitation_gone(id, show::invitation_end(InvitationEnd::Declined(reason)));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn shown_invitation(&self, id: MatchId) -> Option<control::Invitation> {
+        let one = self.invitations.get(id)?;
+        Some(control::Invitation {
+            invite_id: id.to_string(),
+            peer: target_id(&one.target),
+            name: self.target_name(&one.target),
+            mine: one.mine,
+            setup: Some(wire::setup(&one.setup)),
+            my_side: one.my_side.map_or(proto::board::Side::Unspecified, show::side).into(),
+            expires_ms: one.until.saturating_duration_since(Instant::now()).as_millis() as u32,
+            rule_sheet_en: one.setup.rule_sheet(Language::English),
+            rule_sheet_zh: one.setup.rule_sheet(Language::Chinese),
+            pace: Pace::write(one.pace),
+            pace_name: one.pace.map(games::pace_name),
+            colours: one.colours.into(),
+            counters: one.counters.map_or_else(String::new, |id| id.to_string()),
+            by_letter: one.letter.is_some(),
+        })
+    }
+
+    pub(crate) fn tell_invitation(&mut self, id: MatchId) {
+        if let Some(shown) = self.shown_invitation(id) {
+            self.tell(event::Body::Invitation(shown));
+        }
+    }
+
+    /// Removes an invitation that has ended, and tells clients.
+    pub(crate) fn invitation_over(&mut self, id: MatchId, end: control::InvitationEnd) {
+        self.invitation_gone(id, control::InvitationGone { end: end.into(), ..Default::default() });
+    }
+
+    pub(crate) fn invitation_gone(&mut self, id: MatchId, gone: control::InvitationGone) {
+        let Some(gone_one) = self.invitations.remove(id) else { return };
+        #[cfg(feature = "online")]
+        if gone_one.letter.is_some() {
+            self.letter_answered(id);
+        }
+        #[cfg(not(feature = "online"))]
+        drop(gone_one);
+        self.show_changes();
+        let invite_id = id.to_string();
+        self.tell(event::Body::InvitationGone(control::InvitationGone { invite_id, ..gone }));
+    }
+}
