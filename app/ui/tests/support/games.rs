@@ -1,19 +1,41 @@
 //! Fake events and replies about every game (positions, rule sheets), made with the engine.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use engine::{Action, AnyGame, GameKind, Language, Setup, Side};
 use proto::{board, control};
 use session::wire;
 
 use super::{bot, here};
 
+/// The moves of a room, in notation and in players' notation.
+type Written = (Vec<String>, Vec<control::Words>);
+
+thread_local! {
+    /// How the positions of this module came about, since a game does not keep its moves.
+    static PLAYED: RefCell<BTreeMap<String, Written>> = RefCell::default();
+}
+
+/// Plays actions, which `next` names until it is done, and notes them for [`room`].
+fn play(mut game: AnyGame, mut next: impl FnMut(&AnyGame) -> Option<Action>) -> AnyGame {
+    let mut written = Written::default();
+    while let Some(action) = next(&game) {
+        written.0.push(game.notation(action));
+        written.1.extend(game.spoken(action).map(|[zh, en]| control::Words { zh, en }));
+        game.act(action).unwrap_or_else(|why| panic!("{}: {why}", game.notation(action)));
+    }
+    PLAYED.with_borrow_mut(|played| played.insert(game.position(), written));
+    game
+}
+
 /// A game after these actions, given in its notation.
 pub(crate) fn played(setup: &Setup, actions: &str) -> AnyGame {
-    let mut game = AnyGame::new(setup).expect("a valid setup");
-    for action in actions.split_whitespace() {
-        let action = game.parse(action).unwrap_or_else(|| panic!("{action} is not of this game"));
-        game.act(action).unwrap_or_else(|why| panic!("{action}: {why}"));
-    }
-    game
+    let mut actions = actions.split_whitespace();
+    play(AnyGame::new(setup).expect("a valid setup"), |game| {
+        let action = actions.next()?;
+        Some(game.parse(action).unwrap_or_else(|| panic!("{action} is not of this game")))
+    })
 }
 
 /// A setup with these options.
@@ -38,7 +60,10 @@ pub(crate) fn alone(game: &AnyGame) -> control::Room {
 
 fn room(game: &AnyGame, first: control::Seat, second: control::Seat, mine: &[Side]) -> control::Room {
     let over = game.outcome();
+    let (record, spoken) = written(game);
     control::Room {
+        record,
+        spoken,
         id: "room".into(),
         setup: Some(wire::setup(&game.setup())),
         first: Some(first),
@@ -59,19 +84,9 @@ fn room(game: &AnyGame, first: control::Seat, second: control::Seat, mine: &[Sid
     }
 }
 
-/// The moves of a xiangqi opening, in notation and in players' notation.
-pub(crate) fn written(after: &AnyGame) -> (Vec<String>, Vec<control::Words>) {
-    let mut game = AnyGame::new(&after.setup()).expect("a valid setup");
-    XIANGQI_OPENING
-        .split_whitespace()
-        .map(|text| {
-            let action = game.parse(text).expect("a move of this game");
-            let [zh, en] = game.spoken(action).expect("players write it so");
-            let notation = game.notation(action);
-            game.act(action).expect("legal");
-            (notation, control::Words { zh, en })
-        })
-        .unzip()
+/// The moves up to this position; none if it was not played here.
+pub(crate) fn written(game: &AnyGame) -> Written {
+    PLAYED.with_borrow(|played| played.get(&game.position()).cloned()).unwrap_or_default()
 }
 
 /// The reply to `Describe`.
@@ -219,17 +234,15 @@ pub(crate) fn liuzhou_placing() -> AnyGame {
 
 /// A legal game of Liuzhou chess up to the moving phase.
 pub(crate) fn liuzhou_moving() -> AnyGame {
-    let mut game = AnyGame::new(&GameKind::Liuzhou.default_setup()).expect("the default is valid");
+    let start = AnyGame::new(&GameKind::Liuzhou.default_setup()).expect("the default is valid");
     // Deterministic choices among the legal actions, spread over the board.
-    for turn in 0_usize.. {
-        let view = game.view();
-        if !view.steps.is_empty() && turn > 44 || view.outcome.is_some() {
-            break;
-        }
+    let mut turns = 0_usize..;
+    play(start, |game| {
+        let (turn, view) = (turns.next()?, game.view());
+        let over = !view.steps.is_empty() && turn > 44 || view.outcome.is_some();
         let legal = game.legal_actions();
-        game.act(legal[turn * 7 % legal.len()]).expect("it is legal");
-    }
-    game
+        (!over).then(|| legal[turn * 7 % legal.len()])
+    })
 }
 
 /// A Lights Out board of this size with a few presses.
