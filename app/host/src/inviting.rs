@@ -11,7 +11,7 @@ use crate::actor::Actor;
 use crate::dialing::Target;
 use crate::games;
 use crate::invitations::{Invitation, Wish};
-use crate::people::Peer;
+use crate::peer::Peer;
 use crate::reach::target_id;
 use crate::room::PlayerId;
 use crate::show::{self, Refusal};

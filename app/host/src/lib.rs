@@ -67,11 +67,13 @@ mod journal;
 mod lessons;
 #[cfg(feature = "online")]
 mod letters;
+mod link_task;
 mod links;
 mod names;
 mod nearby;
 #[cfg(feature = "online")]
 mod online;
+mod peer;
 mod people;
 mod play;
 mod profile;

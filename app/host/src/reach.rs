@@ -19,10 +19,10 @@ use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, Message, notice};
-use crate::contact::{Dialed, LinkTask};
 use crate::dialing::{self, About, Acquaintance, Attempt, DialingEvent, Effect, LocalState, Target};
+use crate::link_task::{Dialed, LinkTask};
 use crate::links::{self, Down, LinkNews};
-use crate::people::Peer;
+use crate::peer::Peer;
 use crate::responder::{Answer, done};
 use crate::room::{PlayerId, Room};
 use crate::show::{self, Refusal};
