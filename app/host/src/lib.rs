@@ -71,6 +71,7 @@ mod link_task;
 mod links;
 mod names;
 mod nearby;
+mod notifying;
 #[cfg(feature = "online")]
 mod online;
 mod peer;
