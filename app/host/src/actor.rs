@@ -40,7 +40,7 @@ use crate::names::Names;
 use crate::nearby::Neighbourhood;
 use crate::profile::Profile;
 use crate::puzzles::PuzzleRoom;
-use crate::reach::{Radio, RadioNews};
+use crate::radios::{Radio, RadioNews};
 use crate::registry::People;
 use crate::responder::{Responder, done};
 use crate::rings::Rings;

@@ -80,6 +80,7 @@ mod play;
 mod profile;
 mod puzzles;
 mod quiet;
+mod radios;
 mod reach;
 mod registry;
 mod requests;
