@@ -27,7 +27,6 @@ use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
 use crate::clients::Clients;
 use crate::connection::{ClientId, ClientNews};
-use crate::contact::LinkTask;
 use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
 use crate::dialing::Dialing;
 use crate::gifts::Gifts;
@@ -35,12 +34,13 @@ use crate::guests::Guests;
 use crate::host::{HostConfig, HostError};
 use crate::invitations::Invitations;
 use crate::journal::Journal;
+use crate::link_task::LinkTask;
 use crate::links::{LinkId, LinkNews};
 use crate::names::Names;
 use crate::nearby::Neighbourhood;
 use crate::profile::Profile;
 use crate::puzzles::PuzzleRoom;
-use crate::reach::{Radio, RadioNews};
+use crate::radios::{Radio, RadioNews};
 use crate::registry::People;
 use crate::responder::{Responder, done};
 use crate::rings::Rings;
@@ -212,7 +212,7 @@ impl Actor {
             work: Work::default(),
             judging: None,
             last_judging: 0,
-            tablebase: TablebaseJob::default(),
+            tablebase: TablebaseJob::new(config.data_dir.clone()),
             wall_clock: config.wall_clock,
             local_minute: config.local_minute,
             started: Instant::now(),
@@ -324,7 +324,11 @@ impl Actor {
             Message::Imported(responder, read) => self.imported(responder, read),
             Message::WorkEnded(job) => self.work.ended(job),
             Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
-            Message::Tablebase(ticket, news) => self.on_tablebase_news(ticket, news),
+            Message::Tablebase(ticket, news) => {
+                if self.tablebase.handle(ticket, news) {
+                    self.tell_tablebase();
+                }
+            }
             Message::Link(id, news) => self.link_said(id, news),
             Message::Radio(index, news) => self.radio_said(index, news),
             Message::Activated(subject) => self.activated(subject),
@@ -486,7 +490,7 @@ impl Actor {
             .extend(self.puzzles.keys().filter_map(|id| self.shown_puzzle_room(*id)).map(event::Body::Room));
         #[cfg(feature = "online")]
         events.extend(self.online_events());
-        events.push(event::Body::Endings(self.shown_tablebase()));
+        events.push(event::Body::Endings(self.tablebase.shown()));
         events.push(event::Body::Ready(control::Ready {}));
         // To every client that attaches, because none may have been attached when it happened.
         if let Some(aside) = &self.journal.set_aside {

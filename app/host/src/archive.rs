@@ -17,7 +17,7 @@ use tracing::warn;
 
 use crate::actor::{Actor, Message};
 use crate::bots::BotMaker;
-use crate::people::Peer;
+use crate::peer::Peer;
 use crate::requests::{local_seat, needs_one_device};
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{Room, Seat, parse_match_name};

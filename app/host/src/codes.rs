@@ -7,7 +7,7 @@ use tracing::info;
 
 use crate::actor::Actor;
 use crate::dialing::Target;
-use crate::reach::Radio;
+use crate::radios::Radio;
 use crate::room::PlayerId;
 use crate::show::Refusal;
 use crate::store::SavedFriend;

@@ -4,18 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use link::secure::AcceptedPeers;
-use link::{Address, CarrierKind, Outdated};
+use link::{CarrierKind, Outdated};
 use proto::control::{self, ComparisonEnd, NoticeKind, Visibility};
 use proto::peer::{ByeReason, Envelope};
 use session::{Command, Input, MatchId, Role};
-use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
 use crate::actor::{Actor, Message, notice};
 use crate::admission::{self, Caller, Rules, Standing, Verdict, Waiting, Why};
-use crate::dialing::{Attempt, DialingEvent, Target};
+use crate::dialing::{DialingEvent, Target};
+use crate::link_task::LinkTask;
 use crate::links::{Down, HandshakeRole, LinkEnds, LinkId, LinkNews, Order};
+use crate::peer::PeerLink;
 use crate::room::PlayerId;
 
 /// Maximum number of simultaneous handshakes of incoming links on one carrier.
@@ -24,41 +25,6 @@ const MAX_HANDSHAKES: usize = 4;
 /// A handshake older than this is dropped for a new incoming link: its three messages take a tenth of this on a LAN, and
 /// half on a bad Bluetooth link. So a caller that stays silent cannot keep others out.
 const HANDSHAKE_GRACE: Duration = Duration::from_secs(3);
-
-/// The current link of a peer.
-pub(crate) struct PeerLink {
-    pub(crate) id: LinkId,
-    pub(crate) role: Role,
-    pub(crate) kind: CarrierKind,
-    pub(crate) since: Instant,
-    pub(crate) ends: LinkEnds,
-    pub(crate) rssi_dbm: i16,
-}
-
-/// The attempt that a dialed link belongs to.
-#[derive(Clone)]
-pub(crate) struct Dialed {
-    pub(crate) attempt: Attempt,
-    pub(crate) address: Address,
-    pub(crate) target: Target,
-}
-
-/// A task that runs a link from dialing or accepting to its end.
-pub(crate) struct LinkTask {
-    task: AbortHandle,
-    role: Role,
-    kind: CarrierKind,
-    since: Instant,
-    pub(crate) dialed: Option<Dialed>,
-    /// Set after the handshake.
-    pub(crate) peer: Option<PlayerId>,
-}
-
-impl LinkTask {
-    pub(crate) fn new(task: AbortHandle, role: Role, kind: CarrierKind, dialed: Option<Dialed>) -> Self {
-        Self { task, role, kind, since: Instant::now(), dialed, peer: None }
-    }
-}
 
 impl Actor {
     /// Handles an incoming connection.

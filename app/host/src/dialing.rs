@@ -56,6 +56,16 @@ pub(crate) enum Target {
     Address(Address),
 }
 
+impl Target {
+    /// The id that clients use.
+    pub(crate) fn id(&self) -> String {
+        match self {
+            Self::Friend(key) => key.to_string(),
+            Self::Address(address) => address.to_string(),
+        }
+    }
+}
+
 /// Why a link is wanted; determines time limit and priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {

@@ -11,8 +11,7 @@ use crate::actor::Actor;
 use crate::dialing::Target;
 use crate::games;
 use crate::invitations::{Invitation, Wish};
-use crate::people::Peer;
-use crate::reach::target_id;
+use crate::peer::Peer;
 use crate::room::PlayerId;
 use crate::show::{self, Refusal};
 
@@ -183,7 +182,7 @@ impl Actor {
         let one = self.invitations.get(id)?;
         Some(control::Invitation {
             invite_id: id.to_string(),
-            peer: target_id(&one.target),
+            peer: one.target.id(),
             name: self.target_name(&one.target),
             mine: one.mine,
             setup: Some(wire::setup(&one.setup)),

@@ -341,7 +341,7 @@ impl Actor {
             // A violation was detected, and had no effect.
             return !matches!(
                 self.drive(key, Input::Letter(Box::new(record))),
-                Err(crate::people::DriveError::Disk(_))
+                Err(crate::peer::DriveError::Disk(_))
             );
         }
         match self.journal.load(id) {

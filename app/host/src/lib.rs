@@ -67,16 +67,20 @@ mod journal;
 mod lessons;
 #[cfg(feature = "online")]
 mod letters;
+mod link_task;
 mod links;
 mod names;
 mod nearby;
+mod notifying;
 #[cfg(feature = "online")]
 mod online;
+mod peer;
 mod people;
 mod play;
 mod profile;
 mod puzzles;
 mod quiet;
+mod radios;
 mod reach;
 mod registry;
 mod requests;

@@ -1,144 +1,21 @@
 //! Other players: their sessions, the sessions' outputs, and comparisons.
 
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
-use engine::GameKind;
-use link::{CarrierKind, Outdated};
+use link::Outdated;
 use proto::control::{self, ComparisonEnd, NoticeKind, RefusalCode, event};
 use proto::peer::{ByeReason, Phrase};
-use session::{
-    Command, Config, Event, Input, LinkState, MatchId, MatchState, OfferKind, Output, Role, Saying, Session,
-    ShortString,
-};
+use session::{Command, Config, Event, Input, MatchId, MatchState, OfferKind, Output, Role, Saying, Session};
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, DISK_RETRY, notice};
-use crate::contact::PeerLink;
 use crate::dialing::{DialingEvent, Target};
 use crate::journal::{MET_BY, Met, OfPeer};
-use crate::links::{LinkId, Order, Traffic};
+use crate::links::Order;
+use crate::peer::{Comparison, DriveError, Peer};
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::{self, Refusal};
 use crate::store::{SavedFriend, Store, StoreError};
 use crate::unreached;
-
-/// A player at another device.
-pub(crate) struct Peer {
-    pub(crate) key: PlayerId,
-    /// The name in its last hello; may be empty before the first one.
-    pub(crate) name: String,
-    pub(crate) friend: Option<SavedFriend>,
-    pub(crate) session: Session,
-    /// This device's name in the session's hello; when the name changes, the session is rebuilt.
-    pub(crate) told_name: String,
-    /// The wish in its last hello.
-    pub(crate) wish: Option<GameKind>,
-    pub(crate) link: Option<PeerLink>,
-    /// When the last link was lost.
-    pub(crate) lost: Option<Instant>,
-    /// Carrier of the last link that was lost.
-    pub(crate) lost_on: Option<CarrierKind>,
-    /// It has said goodbye.
-    pub(crate) left: bool,
-    /// When the session needs its next tick.
-    tick: Option<Instant>,
-    /// Set after a failed write: the session is rebuilt from the journal at this time, and does nothing before.
-    pub(crate) rebuild: Option<Instant>,
-    comparison: Option<Comparison>,
-    /// The last action of this device: match, ply, and when the host received the request.
-    given: Option<(MatchId, u32, Instant)>,
-}
-
-struct Comparison {
-    string: ShortString,
-    answered_here: bool,
-    answered_there: bool,
-    known_name_new_key: bool,
-}
-
-/// Why a session did not execute a command.
-pub(crate) enum DriveError {
-    Refused(session::Refused),
-    Disk(StoreError),
-}
-
-impl From<DriveError> for Refusal {
-    fn from(error: DriveError) -> Self {
-        match error {
-            DriveError::Refused(refused) => refused.into(),
-            DriveError::Disk(error) => error.into(),
-        }
-    }
-}
-
-impl Peer {
-    pub(crate) fn session_up(&self) -> bool {
-        matches!(self.session.link(), LinkState::Up { .. })
-    }
-
-    pub(crate) fn match_state(&self, id: MatchId) -> Option<&MatchState> {
-        self.session.match_state(id)
-    }
-
-    /// Matches that are not settled: not known to be equal and finished on both sides.
-    pub(crate) fn unsettled(&self) -> impl Iterator<Item = &MatchState> {
-        self.session.matches().filter(|state| !state.is_settled())
-    }
-
-    pub(crate) fn shown_link(&self, now: Instant, kind: CarrierKind) -> control::LinkState {
-        use control::PeerLink as Shown;
-        let state = match (self.session.link(), &self.link) {
-            (LinkState::Up { weak: false }, Some(_)) => Shown::Up,
-            (LinkState::Up { weak: true }, Some(_)) => Shown::Weak,
-            _ if self.left => Shown::Left,
-            _ => Shown::Lost,
-        };
-        let away = self.lost.filter(|_| self.link.is_none()).map_or(Duration::ZERO, |lost| now - lost);
-        let mut shown = control::LinkState {
-            carrier: show::carrier(self.link.as_ref().map(|link| link.kind).or(self.lost_on).unwrap_or(kind))
-                .into(),
-            state: state.into(),
-            away_ms: away.as_millis() as u32,
-            round_trip_ms: self.session.round_trip().map_or(0, |time| time.as_millis() as u32),
-            ..control::LinkState::default()
-        };
-        if let Some(link) = &self.link {
-            let Traffic { bytes_sent, bytes_received, messages_sent, messages_received, .. } =
-                &*link.ends.traffic;
-            shown.rssi_dbm = link.rssi_dbm.into();
-            shown.bytes_sent = bytes_sent.load(Ordering::Relaxed);
-            shown.bytes_received = bytes_received.load(Ordering::Relaxed);
-            shown.messages_sent = messages_sent.load(Ordering::Relaxed);
-            shown.messages_received = messages_received.load(Ordering::Relaxed);
-        }
-        shown
-    }
-
-    /// Whether a short string is shown.
-    pub(crate) fn is_comparing(&self) -> bool {
-        self.comparison.is_some()
-    }
-
-    /// Whether the user has confirmed the short string.
-    pub(crate) fn has_answered(&self) -> bool {
-        self.comparison.as_ref().is_some_and(|comparison| comparison.answered_here)
-    }
-
-    /// `name`: the displayed name.
-    fn shown_comparison(&self, name: String) -> Option<control::Comparison> {
-        self.comparison.as_ref().map(|comparison| control::Comparison {
-            peer: self.key.to_string(),
-            name,
-            emoji: comparison.string.emoji.iter().map(|number| u32::from(*number)).collect(),
-            digits: comparison.string.digits.clone(),
-            answered_here: comparison.answered_here,
-            answered_there: comparison.answered_there,
-            known_name_new_key: comparison.known_name_new_key,
-        })
-    }
-}
 
 impl Actor {
     /// Creates a session for each stored friend, so that matches continue as soon as a link is up.
@@ -797,10 +674,4 @@ impl Actor {
 
 fn comparison_gone(key: PlayerId, end: ComparisonEnd) -> event::Body {
     event::Body::ComparisonGone(control::ComparisonGone { id: key.to_string(), end: end.into() })
-}
-
-impl Peer {
-    pub(crate) fn uses(&self, id: LinkId) -> bool {
-        self.link.as_ref().is_some_and(|link| link.id == id)
-    }
 }

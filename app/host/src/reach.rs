@@ -7,22 +7,20 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt;
 use link::secure::ExpectedPeer;
-use link::{
-    Address, Card, CarrierKind, CarrierState, Duplex, Epoch, LinkError, Sighting, Tag, Transport, WatchEvent,
-};
+use link::{Address, Card, CarrierKind, Epoch, LinkError, Sighting, Tag, Transport, WatchEvent};
 use proto::control::{self, ConnectState, NoticeKind, RefusalCode, Visibility, event};
 use session::{Role, wire};
 use tokio::sync::watch;
 use tokio::time::Instant;
-use tracing::{debug, info, warn};
+use tracing::{debug, info};
 
 use crate::actor::{Actor, Message, notice};
-use crate::contact::{Dialed, LinkTask};
 use crate::dialing::{self, About, Acquaintance, Attempt, DialingEvent, Effect, LocalState, Target};
+use crate::link_task::{Dialed, LinkTask};
 use crate::links::{self, Down, LinkNews};
-use crate::people::Peer;
+use crate::peer::Peer;
+use crate::radios::{Radio, RadioNews, Wants, be_found, look, shown_radio};
 use crate::responder::{Answer, done};
 use crate::room::{PlayerId, Room};
 use crate::show::{self, Refusal};
@@ -32,53 +30,6 @@ use crate::visibility::Exposure;
 /// Keys of settings.
 const UNUSED_BLUETOOTH: &str = "unused_bluetooth";
 const UNUSED_LAN: &str = "unused_lan";
-
-/// Delay before a carrier that has failed is asked to listen again.
-const LISTEN_AGAIN: Duration = Duration::from_secs(2);
-
-/// A carrier's state.
-pub(crate) struct Radio {
-    transport: Arc<dyn Transport>,
-    wants: watch::Sender<Wants>,
-    state: Option<CarrierState>,
-    advertising: bool,
-    /// Turned off by the user.
-    unused: bool,
-    /// The state that clients were last sent.
-    told: Option<control::Radio>,
-}
-
-impl Radio {
-    pub(crate) fn kind(&self) -> CarrierKind {
-        self.transport.kind()
-    }
-
-    /// Whether it can discover others.
-    fn works(&self) -> bool {
-        use CarrierState::{NoAdvertising, Ready, TakingTurns};
-        matches!(self.state, Some(Ready | TakingTurns | NoAdvertising))
-    }
-
-    /// Whether it is a radio that can discover others but cannot be discovered. Announcements on a network do not count.
-    fn is_unheard(&self) -> bool {
-        let is_radio = matches!(self.kind(), CarrierKind::Bluetooth | CarrierKind::Memory);
-        is_radio
-            && !self.unused
-            && match self.state {
-                Some(CarrierState::NoAdvertising) => true,
-                Some(CarrierState::Ready | CarrierState::TakingTurns) => !self.advertising,
-                _ => false,
-            }
-    }
-}
-
-/// What is required of a carrier.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wants {
-    scan: bool,
-    /// The card to advertise. `None`: do not advertise.
-    card: Option<Card>,
-}
 
 /// The view of other players for dialing.
 impl dialing::Standing for Actor {
@@ -111,13 +62,6 @@ impl dialing::Standing for Actor {
         ways.retain(|way| self.radios.iter().any(|radio| radio.kind() == way.kind && !radio.unused));
         ways
     }
-}
-
-/// A message from a carrier's tasks.
-pub(crate) enum RadioNews {
-    Watched(WatchEvent),
-    Advertising(bool),
-    Accepted(Box<dyn Duplex>),
 }
 
 impl Actor {
@@ -524,7 +468,7 @@ impl Actor {
     /// Sent for both ids of a device that was dialed by address and turned out to be a known player.
     fn tell_connecting(&mut self, target: &Target, state: ConnectState) {
         let name = self.target_name(target);
-        let mut ids = vec![target_id(target)];
+        let mut ids = vec![target.id()];
         if let Target::Friend(key) = target {
             ids.extend(self.people.met_at(*key).map(ToString::to_string));
         }
@@ -606,135 +550,5 @@ impl Actor {
 
     pub(crate) fn main_carrier(&self) -> CarrierKind {
         self.radios.first().map_or(CarrierKind::Memory, |radio| radio.transport.kind())
-    }
-}
-
-/// The id that clients use for a target.
-pub(crate) fn target_id(target: &Target) -> String {
-    match target {
-        Target::Friend(key) => key.to_string(),
-        Target::Address(address) => address.to_string(),
-    }
-}
-
-fn shown_radio(radio: &Radio) -> control::Radio {
-    let works = matches!(radio.state, Some(CarrierState::Ready | CarrierState::TakingTurns));
-    control::Radio {
-        carrier: show::carrier(radio.transport.kind()).into(),
-        state: radio.state.map_or(control::RadioState::RadioUnspecified, show::carrier_state).into(),
-        detail: radio.state.map_or("", sentence).into(),
-        scanning: radio.wants.borrow().scan && (works || radio.state == Some(CarrierState::NoAdvertising)),
-        advertising: radio.advertising && works,
-        unused: radio.unused,
-    }
-}
-
-/// A carrier's state in English, for logs and terminals; the app has its own words.
-fn sentence(state: CarrierState) -> &'static str {
-    match state {
-        CarrierState::Ready => "finds others and is found",
-        CarrierState::TakingTurns => "finds others and is found in turns: the adapter cannot do both at once",
-        CarrierState::NoAdvertising => "finds others and cannot be found: the adapter does not advertise",
-        CarrierState::Off => "the adapter is switched off",
-        CarrierState::Blocked => "the adapter is blocked by flight mode or a switch",
-        CarrierState::NoAdapter => {
-            "no adapter is there, or it was taken away; for the local network: no address"
-        }
-        CarrierState::NoService => "bluetoothd isn't running",
-        CarrierState::NoPermission => "this user may not use it",
-        CarrierState::Connecting => "not connected just now; it goes on trying",
-        CarrierState::NeedsPerson => "waits for a person: see the account",
-    }
-}
-
-/// Runs a carrier's scanning, on and off as required.
-async fn look(
-    transport: Arc<dyn Transport>,
-    mut wanted: watch::Receiver<Wants>,
-    tell: impl Fn(RadioNews) + Send,
-) {
-    loop {
-        let scan = wanted.borrow_and_update().scan;
-        let mut watch = transport.watch(scan);
-        loop {
-            tokio::select! {
-                event = watch.next() => {
-                    let Some(event) = event else {
-                        // The carrier has ended the scan: try again after a delay.
-                        tokio::time::sleep(LISTEN_AGAIN).await;
-                        break;
-                    };
-                    tell(RadioNews::Watched(event));
-                }
-                changed = wanted.changed() => {
-                    if changed.is_err() {
-                        return;
-                    }
-                    if wanted.borrow_and_update().scan != scan {
-                        break;
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Runs a carrier's advertising and listening, with the present card.
-async fn be_found(
-    transport: Arc<dyn Transport>,
-    mut wanted: watch::Receiver<Wants>,
-    tell: impl Fn(RadioNews) + Send,
-) {
-    loop {
-        let card = wanted.borrow_and_update().card.clone();
-        let Some(mut card) = card else {
-            if wanted.changed().await.is_err() {
-                return;
-            }
-            continue;
-        };
-        let mut listener = match transport.listen(card.clone()).await {
-            Ok(listener) => listener,
-            Err(error) => {
-                debug!(%error, "a carrier does not listen");
-                tokio::select! {
-                    () = tokio::time::sleep(LISTEN_AGAIN) => {}
-                    changed = wanted.changed() => if changed.is_err() { return },
-                }
-                continue;
-            }
-        };
-        tell(RadioNews::Advertising(true));
-        loop {
-            tokio::select! {
-                accepted = listener.accept() => match accepted {
-                    Ok(duplex) => tell(RadioNews::Accepted(duplex)),
-                    Err(error) => {
-                        warn!(%error, "a carrier stopped listening");
-                        tokio::time::sleep(LISTEN_AGAIN).await;
-                        break;
-                    }
-                },
-                changed = wanted.changed() => {
-                    if changed.is_err() {
-                        return;
-                    }
-                    let new = wanted.borrow_and_update().card.clone();
-                    match new {
-                        None => break,
-                        Some(new) if new == card => {}
-                        Some(new) => {
-                            if let Err(error) = listener.update(new.clone()).await {
-                                debug!(%error, "a card could not be changed");
-                                break;
-                            }
-                            card = new;
-                        }
-                    }
-                }
-            }
-        }
-        drop(listener);
-        tell(RadioNews::Advertising(false));
     }
 }

@@ -7,7 +7,7 @@ use link::Address;
 use link::friend_code::FriendCode;
 use proto::control::{self, event};
 
-use crate::people::Peer;
+use crate::peer::Peer;
 use crate::room::PlayerId;
 
 /// Players by key. `P` is the state of friends and of connected strangers; about others only some facts may be known.

@@ -318,6 +318,20 @@ impl Actor {
         done()
     }
 
+    fn set_tablebase(&mut self, on: bool) -> Result<Answer, Refusal> {
+        let (inbox, guard) = (self.inbox.clone(), self.work.in_directory.token());
+        // Sending fails only after the actor has ended.
+        let tell = move |ticket, news| drop(inbox.send(Message::Tablebase(ticket, news)));
+        self.tablebase.set(on, guard, tell)?;
+        self.tell_tablebase();
+        Ok(done())
+    }
+
+    pub(crate) fn tell_tablebase(&mut self) {
+        let shown = self.tablebase.shown();
+        self.tell(event::Body::Endings(shown));
+    }
+
     /// Sets the wish: the card has it at once, hellos from the next link on.
     fn set_wish(&mut self, game: i32) -> Result<Answer, Refusal> {
         let wish = wire::read_game(game);

@@ -9,11 +9,9 @@ use std::time::{Duration, Instant};
 
 use engine::liuzhou::LiuzhouSetup;
 use engine::liuzhou::tablebase::Tablebase;
-use proto::control::{self, EndingsState, RefusalCode, event};
+use proto::control::{self, EndingsState, RefusalCode};
 use tracing::{debug, warn};
 
-use crate::actor::{Actor, Message};
-use crate::responder::{Answer, done};
 use crate::show::Refusal;
 
 /// Interval of progress reports: as often as a percentage can be read.
@@ -23,8 +21,8 @@ const TOLD_EVERY: Duration = Duration::from_millis(500);
 const NICENESS: i32 = 15;
 
 /// State of the table, and its computation.
-#[derive(Default)]
 pub(crate) struct TablebaseJob {
+    folder: PathBuf,
     working: Option<Working>,
     last: u64,
     failed: bool,
@@ -35,13 +33,6 @@ struct Working {
     stop: Arc<AtomicBool>,
     plies: u8,
     permille: u16,
-}
-
-impl TablebaseJob {
-    /// Stops the computation; its progress is lost.
-    pub(crate) fn stop(&mut self) {
-        self.working = None;
-    }
 }
 
 impl Drop for Working {
@@ -58,59 +49,82 @@ pub(crate) enum TablebaseNews {
     Ended(std::io::Result<bool>),
 }
 
-impl Actor {
-    /// Starts the computation, or stops it or deletes the table.
-    pub(crate) fn set_tablebase(&mut self, on: bool) -> Result<Answer, Refusal> {
-        self.tablebase.failed = false;
-        if on && self.tablebase.working.is_none() && self.table_bytes().is_none() {
-            self.build_tablebase()?;
-        } else if !on {
-            self.tablebase.stop();
-            if let Some(path) = self.table_path()
-                && let Err(error) = std::fs::remove_file(path)
-                && error.kind() != std::io::ErrorKind::NotFound
-            {
-                return Err(Refusal::new(RefusalCode::RefusalDisk, error.to_string()));
-            }
-        }
-        self.tell_tablebase();
-        Ok(done())
+impl TablebaseJob {
+    /// `folder`: the data directory.
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder, working: None, last: 0, failed: false }
     }
 
-    fn build_tablebase(&mut self) -> Result<(), Refusal> {
-        self.tablebase.last += 1;
-        let (ticket, stop) = (self.tablebase.last, Arc::new(AtomicBool::new(false)));
-        let (folder, inbox, stopped) = (self.data_dir.clone(), self.inbox.clone(), stop.clone());
-        // Sending fails only after the actor has ended.
-        let tell = move |news| drop(inbox.send(Message::Tablebase(ticket, news)));
-        let in_directory = self.work.in_directory.token();
+    /// Starts the computation, or stops it and deletes the table. `tell` gets the thread's messages with the number of the
+    /// computation; `guard` is dropped when the thread no longer uses the folder.
+    pub(crate) fn set(
+        &mut self,
+        on: bool,
+        guard: impl Send + 'static,
+        tell: impl Fn(u64, TablebaseNews) + Send + 'static,
+    ) -> Result<(), Refusal> {
+        self.failed = false;
+        if !on {
+            return self.delete();
+        }
+        if self.working.is_some() || self.bytes().is_some() {
+            return Ok(());
+        }
+        let working = self.next();
+        self.spawn(&working, guard, tell)?;
+        self.working = Some(working);
+        Ok(())
+    }
+
+    fn next(&mut self) -> Working {
+        self.last += 1;
+        Working { ticket: self.last, stop: Arc::default(), plies: 0, permille: 0 }
+    }
+
+    fn spawn(
+        &self,
+        working: &Working,
+        guard: impl Send + 'static,
+        tell: impl Fn(u64, TablebaseNews) + Send + 'static,
+    ) -> Result<(), Refusal> {
+        let (ticket, folder, stop) = (working.ticket, self.folder.clone(), working.stop.clone());
         let work = move || {
             if let Err(error) = rustix::process::nice(NICENESS) {
                 debug!(%error, "the tablebase is built at normal priority");
             }
             let mut told: Option<Instant> = None;
-            let ended =
-                Tablebase::put_into(&LiuzhouSetup::default(), &folder, &stopped, &mut |plies, part| {
-                    if told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
-                        told = Some(Instant::now());
-                        tell(TablebaseNews::Progress(plies, part));
-                    }
-                });
-            drop(in_directory);
-            tell(TablebaseNews::Ended(ended));
+            let ended = Tablebase::put_into(&LiuzhouSetup::default(), &folder, &stop, &mut |plies, part| {
+                if told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
+                    told = Some(Instant::now());
+                    tell(ticket, TablebaseNews::Progress(plies, part));
+                }
+            });
+            drop(guard);
+            tell(ticket, TablebaseNews::Ended(ended));
         };
-        std::thread::Builder::new()
-            .name("tablebase".into())
-            .spawn(work)
-            .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
-        self.tablebase.working = Some(Working { ticket, stop, plies: 0, permille: 0 });
-        Ok(())
+        let thread = std::thread::Builder::new().name("tablebase".into()).spawn(work);
+        thread.map(drop).map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))
     }
 
-    /// Handles a message from the thread with this ticket.
-    pub(crate) fn on_tablebase_news(&mut self, ticket: u64, news: TablebaseNews) {
-        let Some(working) = self.tablebase.working.as_mut().filter(|working| working.ticket == ticket) else {
-            return;
+    fn delete(&mut self) -> Result<(), Refusal> {
+        self.stop();
+        match self.path().map(std::fs::remove_file) {
+            Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Refusal::new(RefusalCode::RefusalDisk, error.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Stops the computation; its progress is lost.
+    pub(crate) fn stop(&mut self) {
+        self.working = None;
+    }
+
+    /// Handles a message of the computation with this number. Returns whether the state has changed.
+    pub(crate) fn handle(&mut self, ticket: u64, news: TablebaseNews) -> bool {
+        let Some(working) = self.working.as_mut().filter(|working| working.ticket == ticket) else {
+            return false;
         };
         match news {
             TablebaseNews::Progress(plies, permille) => (working.plies, working.permille) = (plies, permille),
@@ -118,20 +132,16 @@ impl Actor {
                 if let Err(error) = &ended {
                     warn!(%error, "the tablebase could not be written");
                 }
-                self.tablebase.failed = ended.is_err();
-                self.tablebase.stop();
+                self.failed = ended.is_err();
+                self.stop();
             }
         }
-        self.tell_tablebase();
+        true
     }
 
-    fn tell_tablebase(&mut self) {
-        let shown = self.shown_tablebase();
-        self.tell(event::Body::Endings(shown));
-    }
-
-    pub(crate) fn shown_tablebase(&self) -> control::Endings {
-        if let Some(working) = &self.tablebase.working {
+    /// The state as clients see it.
+    pub(crate) fn shown(&self) -> control::Endings {
+        if let Some(working) = &self.working {
             return control::Endings {
                 state: EndingsState::EndingsWorking.into(),
                 plies: working.plies.into(),
@@ -139,19 +149,74 @@ impl Actor {
                 bytes: 0,
             };
         }
-        let (state, bytes) = match self.table_bytes() {
+        let (state, bytes) = match self.bytes() {
             Some(bytes) => (EndingsState::EndingsThere, bytes),
-            None if self.tablebase.failed => (EndingsState::EndingsFailed, 0),
+            None if self.failed => (EndingsState::EndingsFailed, 0),
             None => (EndingsState::EndingsNone, 0),
         };
         control::Endings { state: state.into(), bytes, ..control::Endings::default() }
     }
 
-    fn table_path(&self) -> Option<PathBuf> {
-        Tablebase::file_name(&LiuzhouSetup::default()).map(|name| self.data_dir.join(name))
+    fn path(&self) -> Option<PathBuf> {
+        Tablebase::file_name(&LiuzhouSetup::default()).map(|name| self.folder.join(name))
     }
 
-    fn table_bytes(&self) -> Option<u64> {
-        self.table_path().and_then(|path| path.metadata().ok()).map(|about| about.len())
+    fn bytes(&self) -> Option<u64> {
+        self.path().and_then(|path| path.metadata().ok()).map(|about| about.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job() -> (TablebaseJob, tempfile::TempDir) {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        (TablebaseJob::new(folder.path().to_owned()), folder)
+    }
+
+    /// A computation without its thread.
+    fn begin(job: &mut TablebaseJob) -> (u64, Arc<AtomicBool>) {
+        let working = job.next();
+        let begun = (working.ticket, working.stop.clone());
+        job.working = Some(working);
+        begun
+    }
+
+    #[test]
+    fn a_table_in_the_folder_is_there_and_is_deleted_when_it_is_not_wanted() {
+        let (mut job, _folder) = job();
+        assert_eq!(job.shown().state(), EndingsState::EndingsNone);
+        std::fs::write(job.path().expect("the default rules have a table"), [0; 7]).expect("written");
+        assert_eq!((job.shown().state(), job.shown().bytes), (EndingsState::EndingsThere, 7));
+        job.set(true, (), |_, _| panic!("it is not computed again")).expect("nothing to do");
+        job.set(false, (), |_, _| {}).expect("deleted");
+        assert_eq!(job.shown().state(), EndingsState::EndingsNone);
+        job.set(false, (), |_, _| {}).expect("nothing to delete");
+    }
+
+    #[test]
+    fn what_a_stopped_computation_says_changes_nothing() {
+        let (mut job, _folder) = job();
+        let (first, stopped) = begin(&mut job);
+        job.stop();
+        assert!(stopped.load(Ordering::Relaxed), "its thread is told to end");
+        let (second, goes_on) = begin(&mut job);
+        assert!(!job.handle(first, TablebaseNews::Progress(9, 900)));
+        assert!(!job.handle(first, TablebaseNews::Ended(Ok(false))));
+        assert_eq!(job.shown().plies, 0);
+        assert!(job.handle(second, TablebaseNews::Progress(3, 250)));
+        assert_eq!((job.shown().plies, job.shown().permille), (3, 250));
+        assert!(!goes_on.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    fn a_failure_is_shown_until_the_table_is_asked_for_again_or_given_up() {
+        let (mut job, _folder) = job();
+        let (ticket, _) = begin(&mut job);
+        assert!(job.handle(ticket, TablebaseNews::Ended(Err(std::io::ErrorKind::StorageFull.into()))));
+        assert_eq!(job.shown().state(), EndingsState::EndingsFailed);
+        job.set(false, (), |_, _| {}).expect("nothing to delete");
+        assert_eq!(job.shown().state(), EndingsState::EndingsNone);
     }
 }

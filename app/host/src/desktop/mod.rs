@@ -11,18 +11,11 @@ mod notifications;
 pub(crate) mod secret_service;
 mod sleep;
 
-use std::ffi::OsStr;
-use std::process::Stdio;
-
-use proto::control::{self, Language, event};
+use proto::control::{Language, event};
 use tokio::sync::mpsc;
 
 pub(crate) use notifications::{Notification, Order, Subject, Urgency};
-pub(crate) use sleep::{Inhibitor, SleepNews};
-
-use crate::actor::{Actor, Message};
-use crate::quiet::QuietHours;
-use crate::show::Refusal;
+pub(crate) use sleep::{Inhibitor, SleepNews, run as watch_sleep};
 
 /// The D-Bus to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,102 +37,27 @@ pub(crate) struct Desktop {
 }
 
 impl Desktop {
+    /// The handle, and the task to be run.
+    pub(crate) fn new(
+        bus: Bus,
+        activated: impl Fn(Subject) + Send + Sync + 'static,
+    ) -> (Self, impl Future<Output = ()> + Send) {
+        let (orders, queue) = mpsc::channel(QUEUE);
+        (Self { orders, news: news::News::default() }, notifications::run(bus, queue, activated))
+    }
+
+    /// The orders that follow from an event.
+    pub(crate) fn heard(&mut self, body: &event::Body, language: Language) -> Vec<Order> {
+        self.news.heard(body, language)
+    }
+
     pub(crate) fn tell(&self, order: Order) {
         let _ = self.orders.try_send(order);
     }
 }
 
-impl Actor {
-    pub(crate) fn start_desktop(&mut self, notifications: Option<Bus>, sleep: Option<Bus>) {
-        if let Some(bus) = notifications {
-            let (orders, queue) = mpsc::channel(QUEUE);
-            let inbox = self.inbox.clone();
-            let activated = move |subject| {
-                // Sending fails only after the actor has ended.
-                let _ = inbox.send(Message::Activated(subject));
-            };
-            self.tasks.spawn(notifications::run(bus, queue, activated));
-            self.desktop = Some(Desktop { orders, news: news::News::default() });
-        }
-        if let Some(bus) = sleep {
-            let inbox = self.inbox.clone();
-            // The task ends by itself after the actor; nothing waits for it, and it only waits for the bus.
-            let task = tokio::spawn(sleep::run(bus, move |news| inbox.send(Message::Sleep(news)).is_ok()));
-            self.sleep_watch = Some(AbortOnDrop(task.abort_handle()));
-        }
-    }
-
-    /// Turns an event into notifications, as far as the user would otherwise miss it.
-    pub(crate) fn notify(&mut self, body: &event::Body) {
-        let unseen = !self.clients.anyone_in_front();
-        let language = self.profile.language();
-        let (hours, clock, local_minute) =
-            (self.profile.quiet_hours(), self.wall_clock.clone(), self.local_minute.clone());
-        let quiet = || is_quiet(hours, || local_minute(clock()));
-        let Some(desktop) = &mut self.desktop else { return };
-        for order in desktop.news.heard(body, language) {
-            let is_told = match &order {
-                Order::Show(one) => unseen && (one.urgency == Urgency::Critical || !quiet()),
-                // Even while somebody looks at a client.
-                Order::Withdraw(_) | Order::WithdrawAll => true,
-            };
-            if is_told {
-                desktop.tell(order);
-            }
-        }
-    }
-
-    /// Whether the present time is within the quiet hours.
-    pub(crate) fn is_quiet(&self) -> bool {
-        is_quiet(self.profile.quiet_hours(), || (self.local_minute)((self.wall_clock)()))
-    }
-
-    /// Handles a click on a notification: a client with a window shows its subject; without one, the app is started.
-    pub(crate) fn activated(&mut self, subject: Subject) {
-        let mut body = control::Activated::default();
-        match subject {
-            Subject::Match(id) => body.room_id = id.to_string(),
-            Subject::Invitation(id) => body.invite_id = id.to_string(),
-            Subject::Comparison(key) => body.peer = key.to_string(),
-            Subject::Device => {}
-        }
-        self.tell(event::Body::Activated(body));
-        if let Some(app) = self.app.clone().filter(|_| !self.clients.anyone_has_window()) {
-            start(&app);
-        }
-    }
-
-    /// Handles a change of who looks at a client: stores the language of notifications, and withdraws all notifications if
-    /// somebody looks.
-    pub(crate) fn someone_looks(&mut self, language: Language) -> Result<(), Refusal> {
-        self.profile.set_language(&mut self.journal, language)?;
-        if self.clients.anyone_in_front()
-            && let Some(desktop) = &self.desktop
-        {
-            desktop.tell(Order::WithdrawAll);
-        }
-        Ok(())
-    }
-}
-
-/// The time is read only if there are quiet hours.
-fn is_quiet(hours: Option<QuietHours>, minute: impl FnOnce() -> u16) -> bool {
-    hours.is_some_and(|hours| hours.contains(minute()))
-}
-
-/// Starts a program without waiting for it. A missing program is no error.
-fn start(program: &OsStr) {
-    match std::process::Command::new(program).stdin(Stdio::null()).spawn() {
-        Ok(mut child) => {
-            // Waiting avoids a zombie process.
-            std::thread::spawn(move || child.wait());
-        }
-        Err(error) => tracing::info!(?program, %error, "the app cannot be started"),
-    }
-}
-
 /// Aborts a task when dropped.
-pub(crate) struct AbortOnDrop(tokio::task::AbortHandle);
+pub(crate) struct AbortOnDrop(pub(crate) tokio::task::AbortHandle);
 
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {

@@ -18,11 +18,11 @@ pub(crate) struct Inhibitor {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) async fn run(_: Bus, _tell: impl Fn(SleepNews) -> bool) {}
+pub(crate) async fn run(_: Bus, _tell: impl Fn(SleepNews) -> bool) {}
 
 /// Reports sleep until `tell` returns false.
 #[cfg(target_os = "linux")]
-pub(super) async fn run(bus: Bus, tell: impl Fn(SleepNews) -> bool) {
+pub(crate) async fn run(bus: Bus, tell: impl Fn(SleepNews) -> bool) {
     /// Delay before reconnecting to the system bus. The bus usually returns only with a reboot, and polling must not keep a
     /// device awake.
     const AGAIN: std::time::Duration = std::time::Duration::from_mins(1);
