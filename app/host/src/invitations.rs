@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use engine::{Language, Setup, Side};
 use link::Address;
-use proto::control::{self, ColourChoice, RefusalCode, event};
+use proto::control::{self, ColourChoice, NoticeKind, RefusalCode, event};
 use proto::peer::DeclineReason;
 use session::{Colours, Command, InvitationEnd, MatchId, Pace, Terms, wire};
 use tokio::time::Instant;
 use tracing::debug;
 
-use crate::actor::Actor;
+use crate::actor::{Actor, notice};
 use crate::dialing::Target;
 use crate::games;
 use crate::people::Peer;
@@ -32,6 +32,8 @@ pub(crate) struct Invitation {
     pub(crate) setup: Setup,
     pub(crate) pace: Option<Pace>,
     pub(crate) colours: ColourChoice,
+    /// Whether both may take hints.
+    pub(crate) hints: bool,
     /// This device's side, once determined.
     pub(crate) my_side: Option<Side>,
     /// Id of the invitation that this one answers as a counter-offer.
@@ -49,6 +51,7 @@ pub(crate) struct Wish {
     pub(crate) pace: Option<Pace>,
     /// Never unspecified.
     pub(crate) colours: ColourChoice,
+    pub(crate) hints: bool,
     pub(crate) counters: Option<MatchId>,
 }
 
@@ -57,7 +60,7 @@ impl Actor {
         if self.invitations.values().any(|one| one.mine && one.target == target) {
             return Err(Refusal::new(RefusalCode::RefusalBusy, "one invitation is open already"));
         }
-        let Wish { setup, pace, colours, counters } = wish;
+        let Wish { setup, pace, colours, hints, counters } = wish;
         let id = MatchId(self.chance.bytes());
         let key = match &target {
             Target::Friend(key) => {
@@ -72,6 +75,7 @@ impl Actor {
             setup,
             pace,
             colours,
+            hints,
             my_side: None,
             counters,
             until,
@@ -104,7 +108,7 @@ impl Actor {
                 last.map_or(Colours::Random, |last| Colours::Alternate(last.other()))
             }
         };
-        Ok(Terms { setup: invitation.setup.clone(), pace: invitation.pace, colours })
+        Ok(Terms { setup: invitation.setup.clone(), pace: invitation.pace, colours, hints: invitation.hints })
     }
 
     /// Handles an invitation of the peer.
@@ -140,6 +144,7 @@ impl Actor {
             setup: terms.setup,
             pace: terms.pace,
             colours,
+            hints: terms.hints,
             counters,
             until,
             sent: true,
@@ -180,6 +185,11 @@ impl Actor {
                     let end = match refusal.code {
                         RefusalCode::RefusalBusy => control::InvitationEnd::InvitationBusy,
                         RefusalCode::RefusalBadRequest => control::InvitationEnd::InvitationUnknownGame,
+                        RefusalCode::RefusalVersion => {
+                            let name = self.name_of(key);
+                            self.notice(control::Notice { name, ..notice(NoticeKind::NoticeUpdateNeeded) });
+                            control::InvitationEnd::InvitationUnknownGame
+                        }
                         _ => control::InvitationEnd::InvitationLinkLost,
                     };
                     self.invitation_over(id, end);
@@ -280,6 +290,7 @@ impl Actor {
             colours: one.colours.into(),
             counters: one.counters.map_or_else(String::new, |id| id.to_string()),
             by_letter: one.letter.is_some(),
+            hints: one.hints,
         })
     }
 

@@ -594,8 +594,20 @@ impl From<session::Refused> for Refusal {
                 Code::RefusalBadRequest
             }
             Refused::TooFast => Code::RefusalBusy,
+            Refused::NoHints => return no_hints(),
+            Refused::HintsUnknown => Code::RefusalVersion,
         };
         Self::new(code, refused.to_string())
+    }
+}
+
+/// A hint in a match with another person that was not agreed with hints.
+pub(crate) fn no_hints() -> Refusal {
+    let (zh, en) = ("这一局没有约定可以用提示。", "This game was agreed without hints.");
+    let reason = Some(control::Words { zh: zh.into(), en: en.into() });
+    Refusal {
+        reason,
+        ..Refusal::new(control::RefusalCode::RefusalIllegal, "this match was agreed without hints")
     }
 }
 
