@@ -292,9 +292,15 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
                 commitment: key(),
                 counters: id(),
                 alternates: false,
+                hints: false,
             }
             .into(),
         ),
+        (
+            "invite-hints",
+            Invite { invite_id: id(), setup: Some(gomoku()), hints: true, ..Invite::default() }.into(),
+        ),
+        ("hint-taken", peer::HintTaken { match_id: id(), hints: 3 }.into()),
         (
             "answer-nonce",
             InviteAnswer { invite_id: id(), answer: Some(invite_answer::Answer::Accept(true)), nonce: key() }

@@ -49,6 +49,9 @@ pub const PACE_PERIODS: u32 = 100;
 /// is far below 2^32, so the next revision never overflows.
 pub const REVISIONS: u32 = 1_000_000;
 
+/// Hints that one side can have taken in a match: ten for each action of the longest record.
+pub const HINTS: u32 = 10_000;
+
 /// Actions of one record as clients receive it. More than [`RECORD_ACTIONS`], because a match without a peer may go on for
 /// longer; in notation they are 128 KiB.
 pub const SHOWN_ACTIONS: usize = 16_384;

@@ -4,8 +4,8 @@ use crate::board;
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
 use crate::peer::{
-    Ack, Analysis, Bye, Flag, Gift, Hello, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping, Play, Pong,
-    Progress, Record, Resign, Reveal, Run, Say, Unsupported, Withdraw, pair, say,
+    Ack, Analysis, Bye, Flag, Gift, Hello, HintTaken, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping,
+    Play, Pong, Progress, Record, Resign, Reveal, Run, Say, Unsupported, Withdraw, pair, say,
 };
 
 numbered_messages! {
@@ -33,6 +33,7 @@ numbered_messages! {
         20 => Progress,
         21 => Run,
         22 => Gift,
+        23 => HintTaken,
     }
 }
 
@@ -83,6 +84,7 @@ impl Bounded for Hello {
         self.matches.iter().try_for_each(|point| {
             id(&point.match_id, "ResumePoint.match_id")?;
             revision(point.revision, "ResumePoint.revision")?;
+            hints(point.hints, "ResumePoint.hints")?;
             ply(point.ply, "ResumePoint.ply")
         })
     }
@@ -149,7 +151,15 @@ impl Bounded for Record {
         setup(self.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Record.setup")?;
         bound(matches!(self.reveal.len(), 0 | limits::KEY_BYTES), "Record.reveal")?;
         bound(self.times.len() <= limits::RECORD_TIMES_BYTES, "Record.times")?;
+        hints(self.hints.map_or(0, |taken| taken.first.max(taken.second)), "Record.hints")?;
         bound(self.actions.len() <= limits::RECORD_BYTES, "Record.actions")
+    }
+}
+
+impl Bounded for HintTaken {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.match_id, "HintTaken.match_id")?;
+        hints(self.hints, "HintTaken.hints")
     }
 }
 
@@ -233,6 +243,11 @@ fn revision(revision: u32, field: &'static str) -> Result<(), EnvelopeError> {
     bound(revision <= limits::REVISIONS, field)
 }
 
+/// At most one hint for each position: take backs included, fewer than actions and revisions.
+fn hints(hints: u32, field: &'static str) -> Result<(), EnvelopeError> {
+    bound(hints <= limits::HINTS, field)
+}
+
 /// A record longer than one message can carry could not be resumed.
 fn ply(ply: u32, field: &'static str) -> Result<(), EnvelopeError> {
     bound(ply as usize <= limits::RECORD_ACTIONS, field)
@@ -244,7 +259,7 @@ mod tests {
 
     use super::*;
     use crate::frame::{FrameLimit, HEADER_BYTES};
-    use crate::peer::{ByeReason, Colours, OfferKind, ResumePoint, invite_answer};
+    use crate::peer::{ByeReason, Colours, Hints, OfferKind, ResumePoint, invite_answer};
 
     /// The largest valid message of each type.
     fn largest() -> Vec<Envelope> {
@@ -273,6 +288,7 @@ mod tests {
             Some(board::Pace { kind: i32::MAX, main_s: most, step_s: most, periods: most })
         };
         let result = || Some(board::Result { winner: i32::MAX, ending: i32::MAX });
+        let taken = || Some(Hints { first: limits::HINTS, second: limits::HINTS });
         let point = || ResumePoint {
             match_id: id(),
             ply: plies,
@@ -281,6 +297,7 @@ mod tests {
             result: result(),
             paused: true,
             spent_ms: u32::MAX,
+            hints: limits::HINTS,
         };
         vec![
             Hello {
@@ -292,6 +309,7 @@ mod tests {
                 matches: vec![point(); limits::RESUME_POINTS],
                 wants_comparison: true,
                 wish: i32::MAX,
+                knows_hints: true,
             }
             .into(),
             Pair { step: Some(pair::Step::Commitment(key())) }.into(),
@@ -303,6 +321,7 @@ mod tests {
                 commitment: key(),
                 counters: id(),
                 alternates: true,
+                hints: true,
             }
             .into(),
             InviteAnswer {
@@ -363,6 +382,7 @@ mod tests {
                 paused: true,
                 reveal: key(),
                 spent_ms: u32::MAX,
+                hints: taken(),
             }
             .into(),
             Ping { token: u64::MAX }.into(),
@@ -410,9 +430,11 @@ mod tests {
                     paused: true,
                     reveal: key(),
                     spent_ms: u32::MAX,
+                    hints: taken(),
                 }),
             }
             .into(),
+            HintTaken { match_id: id(), hints: limits::HINTS }.into(),
         ]
     }
 
@@ -477,6 +499,17 @@ mod tests {
             ("Resign.ply", Resign { match_id: id(), ply: 1_025, ..Resign::default() }.into()),
             ("Record.match_id", Record::default().into()),
             ("Record.match_id", Gift { record: Some(Record::default()) }.into()),
+            ("HintTaken.match_id", HintTaken::default().into()),
+            ("HintTaken.hints", HintTaken { match_id: id(), hints: 10_001 }.into()),
+            (
+                "Record.hints",
+                Record {
+                    match_id: id(),
+                    hints: Some(Hints { first: 0, second: 10_001 }),
+                    ..Record::default()
+                }
+                .into(),
+            ),
             ("Flag.ply", Flag { match_id: id(), ply: 1_025, ..Flag::default() }.into()),
             ("Reveal.nonce", Reveal { invite_id: id(), ..Reveal::default() }.into()),
             ("Invite.commitment", Invite { invite_id: id(), commitment: id(), ..Invite::default() }.into()),

@@ -92,6 +92,8 @@ pub struct Terms {
     pub pace: Option<Pace>,
     /// Who moves first.
     pub colours: Colours,
+    /// Whether both may take hints of their device, which the other is told of.
+    pub hints: bool,
 }
 
 /// Who has which side, from this device's point of view.
@@ -160,6 +162,9 @@ pub enum Command {
         /// The action.
         action: Action,
     },
+    /// Count a hint for this side, which is to move, and tell the peer. At most one is counted for a position. Refused if the terms
+    /// allow no hints.
+    TakeHint(MatchId),
     /// Show a position to both after the end: the whole analysis, or `None` for the end of the record. See [`crate::Analysis`].
     Analyse {
         /// Which match.
@@ -249,6 +254,12 @@ pub enum Refused {
     /// The peer's device does not play this game.
     #[error("the peer does not have this game")]
     UnknownGame,
+    /// The terms of this match allow no hints.
+    #[error("no hints are agreed")]
+    NoHints,
+    /// The peer's version does not know hints in a match.
+    #[error("the peer's version does not know hints in a match")]
+    HintsUnknown,
     /// The setup makes no game.
     #[error(transparent)]
     Setup(#[from] engine::SetupError),

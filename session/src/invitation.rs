@@ -40,6 +40,7 @@ pub(crate) struct Around<'a> {
     pub(crate) now: Instant,
     pub(crate) link_is_up: bool,
     pub(crate) peer_games: &'a [GameKind],
+    pub(crate) peer_knows_hints: bool,
     pub(crate) matches: &'a [MatchState],
     pub(crate) nonces: &'a mut Nonces,
     pub(crate) effects: &'a mut Effects,
@@ -235,6 +236,7 @@ impl Invitations {
             mine.id == record.id
                 && mine.terms.setup == record.setup
                 && mine.terms.pace == record.pace
+                && mine.terms.hints == record.hints.is_some()
                 && mine.terms.colours.my_side() == Some(record.my_side)
         })
     }
@@ -246,7 +248,8 @@ impl Invitations {
         Some(
             side == Some(record.my_side)
                 && reveal.is_some_and(|reveal| drawing.setup(reveal) == record.setup)
-                && drawing.terms.pace == record.pace,
+                && drawing.terms.pace == record.pace
+                && drawing.terms.hints == record.hints.is_some(),
         )
     }
 }
@@ -301,6 +304,9 @@ impl Invitations {
             return Err(Refused::UnknownGame);
         }
         AnyGame::new(&terms.setup)?;
+        if terms.hints && !cx.peer_knows_hints {
+            return Err(Refused::HintsUnknown);
+        }
         if cx.match_state(id).is_some() || self.over.iter().any(|mine| mine.id == id) {
             return Err(Refused::IdTaken);
         }
@@ -321,7 +327,10 @@ impl Invitations {
 
     /// Sends the own open invitation, for the first time or again.
     pub(crate) fn send_invitation(&mut self, cx: &mut Around<'_>) {
-        let Some(mine) = &self.mine else { return };
+        // A version that does not know hints would take the invitation for one without.
+        let Some(mine) = self.mine.as_ref().filter(|mine| !mine.terms.hints || cx.peer_knows_hints) else {
+            return;
+        };
         let (colours, alternates) = match mine.terms.colours {
             Colours::Mine(Side::First) => (peer::Colours::InviterFirst, false),
             Colours::Mine(Side::Second) => (peer::Colours::InviterSecond, false),
@@ -341,6 +350,7 @@ impl Invitations {
             commitment,
             counters: mine.counters.map_or_else(Bytes::new, resume::id_bytes),
             alternates,
+            hints: mine.terms.hints,
         };
         cx.send(invite);
     }
@@ -439,7 +449,7 @@ impl Invitations {
             return Ok(None);
         };
         let until = cx.now + OPEN_FOR;
-        let terms = Terms { setup, pace, colours };
+        let terms = Terms { setup, pace, colours, hints: invite.hints };
         if terms != terms.clone().for_two() {
             // A race is as fair as the drawing of its board.
             self.decline(cx, id, peer::DeclineReason::DeclineUnknownGame);
@@ -457,8 +467,8 @@ impl Invitations {
         }
         let mut agreed = false;
         if let Some(mine) = self.mine.take() {
-            // Both invitations ask for the same setup and pace: that is consent, whatever colours each asked for.
-            agreed = mine.terms.setup == theirs.terms.setup && mine.terms.pace == theirs.terms.pace;
+            // Both invitations ask for the same setup, pace and hints: that is consent, whatever colours each asked for.
+            agreed = Terms { colours: theirs.terms.colours, ..mine.terms.clone() } == theirs.terms;
             let mine_id = mine.id;
             self.end_mine(cx, mine, InvitationEnd::Crossed(id));
             self.send_withdraw(cx, mine_id);
@@ -511,14 +521,15 @@ impl Invitations {
             cx.answer(id, Answer::Decline(peer::DeclineReason::DeclineNotNow.into()), None);
             return Ok(None);
         };
-        let Terms { setup, pace, colours } = mine.terms;
+        let Terms { setup, pace, colours, hints } = mine.terms;
+        let begun = |setup, my_side| MatchRecord::new(id, setup, my_side).with_pace(pace).with_hints(hints);
         if let Some(my_side) = colours.my_side() {
-            return Ok(Some(Begin::Adopted(MatchRecord::new(id, setup, my_side).with_pace(pace))));
+            return Ok(Some(Begin::Adopted(begun(setup, my_side))));
         }
         let their_nonce = bytes_32(nonce)?;
         let my_side = inviter_side(id, mine.nonce, their_nonce);
         let setup = race::drawn_setup(&setup, id, mine.nonce, their_nonce);
-        let mut record = MatchRecord::new(id, setup, my_side).with_pace(pace);
+        let mut record = begun(setup, my_side);
         record.reveal = Some(mine.nonce);
         Ok(Some(Begin::Drawn(record)))
     }
@@ -537,8 +548,9 @@ impl Invitations {
             self.drawing_cheated(cx, id);
             return Err(Violation::BadReveal);
         };
-        let (setup, pace) = (drawing.setup(nonce), drawing.terms.pace);
-        Ok(Some(Begin::Adopted(MatchRecord::new(id, setup, my_side).with_pace(pace))))
+        let Terms { pace, hints, .. } = drawing.terms;
+        let record = MatchRecord::new(id, drawing.setup(nonce), my_side);
+        Ok(Some(Begin::Adopted(record.with_pace(pace).with_hints(hints))))
     }
 
     /// The peer's reveal does not match its commitment.
@@ -580,8 +592,12 @@ impl Invitations {
 
     /// Asks this device's person whether to continue a match that only the peer's journal has.
     pub(crate) fn consider_continued(&mut self, cx: &mut Around<'_>, record: MatchRecord) {
-        let terms =
-            Terms { setup: record.setup.clone(), pace: record.pace, colours: Colours::Mine(record.my_side) };
+        let terms = Terms {
+            setup: record.setup.clone(),
+            pace: record.pace,
+            colours: Colours::Mine(record.my_side),
+            hints: record.hints.is_some(),
+        };
         let until = cx.now + OPEN_FOR;
         let theirs = Theirs { id: record.id, terms, commitment: [0; 32], continued: Some(record), until };
         self.consider(cx, theirs, None);
@@ -614,7 +630,8 @@ impl Invitations {
             return Some(Begin::Continued(record));
         }
         if let Some(my_side) = terms.colours.my_side() {
-            return Some(Begin::Accepted(MatchRecord::new(id, terms.setup, my_side).with_pace(terms.pace)));
+            let record = MatchRecord::new(id, terms.setup, my_side);
+            return Some(Begin::Accepted(record.with_pace(terms.pace).with_hints(terms.hints)));
         }
         let (nonce, until) = (cx.nonces.draw(), Some(cx.now + OPEN_FOR));
         self.promise(cx.effects, id);

@@ -129,13 +129,14 @@ fn may_be_written(state: &MatchState) -> bool {
     state.record().pace.is_none() && !state.is_race()
 }
 
-/// Whether only the sender has acted, no offer was accepted, and the match is not over.
+/// Whether only the sender has acted, no offer was accepted, no hints are agreed, and the match is not over.
 fn may_begin(theirs: &MatchState) -> bool {
     let record = theirs.record();
     may_be_written(theirs)
         && record.revision == 0
         && record.result.is_none()
         && !record.paused
+        && record.hints.is_none()
         && theirs.decided_by().all(|by| by != theirs.my_side())
 }
 

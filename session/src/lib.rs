@@ -45,6 +45,7 @@ mod clock;
 mod cx;
 mod effects;
 mod gift;
+mod hints;
 mod input;
 mod invitation;
 mod letter;

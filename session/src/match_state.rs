@@ -37,6 +37,8 @@ pub struct MatchState {
     pub(crate) last_offer_there: u32,
     /// The revision at which a new game has followed.
     pub(crate) followed: bool,
+    /// Revision and length of the record for which this side's last hint was counted.
+    pub(crate) hinted_at: Option<(u32, u32)>,
     /// Whether the whole record was sent on this link.
     pub(crate) record_sent: bool,
     /// The shared analysis after the end.
@@ -220,6 +222,7 @@ impl MatchState {
             last_offer: 0,
             last_offer_there: 0,
             followed: false,
+            hinted_at: None,
             record_sent: false,
         };
         if state.is_race() {

@@ -468,15 +468,17 @@ impl MatchState {
                 && new.setup == theirs.setup
                 && new.my_side == theirs.my_side
                 && new.pace == theirs.pace
+                && new.hints.is_some() == theirs.hints.is_some()
         })
     }
 
-    /// The new game after this match: the same setup and pace, with swapped or equal colours.
+    /// The new game after this match: the same setup, pace and agreement on hints, with swapped or equal colours.
     pub(crate) fn new_game(&self, kind: OfferKind) -> MatchRecord {
         let swapped = kind != OfferKind::NewGameSame;
         let id = self.id().of_new_game(self.revision(), swapped);
         let my_side = if swapped { self.their_side() } else { self.my_side() };
         let setup = race::next_setup(&self.record().setup, id, self.digest());
-        MatchRecord::new(id, setup, my_side).with_pace(self.record().pace)
+        let record = MatchRecord::new(id, setup, my_side).with_pace(self.record().pace);
+        record.with_hints(self.record().hints.is_some())
     }
 }

@@ -131,6 +131,13 @@ pub enum Entry {
         /// `None`: answered.
         offered: Option<Consent>,
     },
+    /// Sets [`MatchRecord::hints`].
+    Hinted {
+        /// Which match.
+        id: MatchId,
+        /// The number of hints that each side has taken, first side first.
+        hints: [u32; 2],
+    },
     /// Replaces the whole record.
     Replaced(MatchRecord),
     /// This device has requested a match or a new game, or has accepted one whose colours are still being drawn. If the peer
@@ -159,6 +166,7 @@ impl Entry {
             | Self::Paused { id, .. }
             | Self::Spent { id, .. }
             | Self::Offered { id, .. }
+            | Self::Hinted { id, .. }
             | Self::Settled(id) => Some(*id),
         }
     }
@@ -233,6 +241,11 @@ pub enum Event {
         mine: bool,
         /// Whether it was accepted.
         accepted: bool,
+    },
+    /// The peer has taken a hint.
+    HintTaken {
+        /// In which match.
+        id: MatchId,
     },
     /// The peer sent a chat message.
     Said {

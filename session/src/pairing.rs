@@ -114,6 +114,7 @@ impl Session {
             matches,
             wants_comparison: !self.known,
             wish: self.wish.map_or(0, |kind| wire::game(kind).into()),
+            knows_hints: true,
         });
     }
 
@@ -135,6 +136,7 @@ impl Session {
         let told = resume::read_points(&hello)?;
         let name = limits::fit_name(&hello.name);
         self.peer_name = Some(name.clone());
+        self.peer_knows_hints = hello.knows_hints;
         self.peer_games = hello.games.iter().filter_map(|number| wire::read_game(*number)).collect();
         self.tell(Event::Greeted { name: name.clone(), wish: wire::read_game(hello.wish) });
         if self.known && !hello.wants_comparison {

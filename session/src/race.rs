@@ -70,7 +70,8 @@ pub(crate) struct Racing {
 }
 
 impl Terms {
-    /// The same terms for two devices: Lights Out becomes a race, on a board that both devices draw, without a time limit.
+    /// The same terms for two devices: Lights Out becomes a race, on a board that both devices draw, without a time limit and
+    /// without hints.
     #[must_use]
     pub fn for_two(mut self) -> Self {
         if let Setup::LightsOut(LightsOutSetup { start, race, .. }) = &mut self.setup {
@@ -78,7 +79,7 @@ impl Terms {
             if let Start::Random { seed, .. } = start {
                 *seed = 0;
             }
-            (self.colours, self.pace) = (Colours::Random, None);
+            (self.colours, self.pace, self.hints) = (Colours::Random, None, false);
         }
         self
     }

@@ -63,6 +63,9 @@ pub struct MatchRecord {
     /// The nonce of this device's invitation with [`crate::Colours::Random`]: it proves that this device did not choose the
     /// result. Not shared with the peer until it asks.
     pub reveal: Option<[u8; 32]>,
+    /// The number of hints that each side has taken, first side first; `None`: the terms allow no hints. Agreed by both people in
+    /// the terms. The peer's number is as the peer reports it.
+    pub hints: Option<[u32; 2]>,
     /// This device's own offer that the peer may have accepted without this device knowing. Not shared with the peer.
     pub offered: Option<Consent>,
 }
@@ -83,6 +86,7 @@ impl MatchRecord {
             spent_ms: 0,
             run: Vec::new(),
             reveal: None,
+            hints: None,
             offered: None,
         }
     }
@@ -91,6 +95,12 @@ impl MatchRecord {
     #[must_use]
     pub fn with_pace(self, pace: Option<Pace>) -> Self {
         Self { pace, ..self }
+    }
+
+    /// The same with hints allowed, or not.
+    #[must_use]
+    pub fn with_hints(self, allowed: bool) -> Self {
+        Self { hints: allowed.then_some([0; 2]), ..self }
     }
 
     /// Whether both devices have the same record: every field except the side and the own offers, which belong to one device.
@@ -104,6 +114,7 @@ impl MatchRecord {
             && self.pace == peers.pace
             && self.times == peers.times
             && self.paused == peers.paused
+            && self.hints == peers.hints
     }
 
     /// The digest of setup and actions: a hash chain. The chain begins with SHA-256 of `qiyou record 1` and of the setup as

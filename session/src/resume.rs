@@ -7,6 +7,7 @@
 
 use bytes::Bytes;
 use engine::Side;
+use proto::limits::HINTS;
 use proto::peer;
 
 use crate::cx::Cx;
@@ -27,8 +28,9 @@ impl MatchState {
     pub(crate) fn resume(&mut self, cx: &mut Cx<'_>, told: &[Told]) {
         let (id, before, settled) = (self.id(), self.standing(), self.settled);
         let here = told.iter().find(|told| told.id == id);
-        if let Some(Told { standing, spent_ms, .. }) = here {
+        if let Some(Told { standing, spent_ms, hints, .. }) = here {
             self.reach = Reach::Level;
+            self.hear_hints(cx, *hints);
             self.learn(cx, *standing, true);
             self.level_clock(cx, standing, *spent_ms);
             // This device's hello was older, or left the match out.
@@ -220,6 +222,9 @@ impl MatchState {
             return Err(Violation::OutOfBounds("record"));
         }
         let there = theirs.standing();
+        if let Some(taken) = told.hints {
+            self.hear_hints(cx, taken[self.their_side().index()]);
+        }
         self.compare_record(cx, theirs);
         self.record_came(cx, &there, spent_ms);
         Ok(())
@@ -323,7 +328,8 @@ impl MatchState {
         // In a race only this side decides what it has pressed.
         let (run, spent_ms) =
             if self.is_race() { (self.my_run(), self.line.spent_ms_at(cx.now)) } else { (Vec::new(), 0) };
-        let theirs = MatchRecord { spent_ms, run, ..MatchRecord::clone(theirs) };
+        let hints = self.record().hints;
+        let theirs = MatchRecord { spent_ms, run, hints, ..MatchRecord::clone(theirs) };
         let mut state = MatchState::new(theirs).map_err(|_| Refused::WrongPhase)?;
         state.reach = Reach::Level;
         state.there = Some(state.standing());
@@ -367,6 +373,7 @@ pub(crate) fn record_message(record: &MatchRecord, spent_ms: u32) -> peer::Recor
         paused: record.paused,
         reveal: record.reveal.map_or_else(Bytes::new, |reveal| Bytes::copy_from_slice(&reveal)),
         spent_ms,
+        hints: record.hints.map(|[first, second]| peer::Hints { first, second }),
     }
 }
 
@@ -391,6 +398,7 @@ pub(crate) fn read_record(record: &peer::Record) -> Result<MatchState, Violation
         spent_ms: 0,
         run: Vec::new(),
         reveal: None,
+        hints: record.hints.map(|taken| [taken.first, taken.second].map(|taken| taken.min(HINTS))),
         offered: None,
     })
     .map_err(|_| WRONG)?;
@@ -411,11 +419,12 @@ pub(crate) fn point(state: &MatchState, now: Instant) -> peer::ResumePoint {
         result: result.map(wire::result),
         paused,
         spent_ms: if result.is_none() { state.line.spent_ms_at(now) } else { 0 },
+        hints: state.record().hints.map_or(0, |taken| taken[state.my_side().index()]),
     }
 }
 
 pub(crate) fn ack(point: peer::ResumePoint, wants_rest: bool) -> peer::Ack {
-    let peer::ResumePoint { match_id, ply, digest, revision, result, paused, spent_ms } = point;
+    let peer::ResumePoint { match_id, ply, digest, revision, result, paused, spent_ms, hints: _ } = point;
     peer::Ack { match_id, ply, digest, revision, result, wants_rest, paused, spent_ms }
 }
 
@@ -424,6 +433,7 @@ pub(crate) struct Told {
     id: MatchId,
     standing: Standing,
     spent_ms: u32,
+    hints: u32,
 }
 
 /// The matches in a hello; each at most once.
@@ -436,7 +446,7 @@ pub(crate) fn read_points(hello: &peer::Hello) -> Result<Vec<Told>, Violation> {
         }
         let standing =
             standing(point.revision, point.ply, point.digest, point.result.as_ref(), point.paused)?;
-        told.push(Told { id, standing, spent_ms: point.spent_ms });
+        told.push(Told { id, standing, spent_ms: point.spent_ms, hints: point.hints });
     }
     Ok(told)
 }

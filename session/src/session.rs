@@ -43,6 +43,8 @@ pub struct Session {
     /// The peer's name in its last hello.
     pub(crate) peer_name: Option<String>,
     pub(crate) peer_games: Vec<GameKind>,
+    /// Whether the peer's last hello says that it knows hints in a match.
+    pub(crate) peer_knows_hints: bool,
     /// The game that this device's person would like to play.
     pub(crate) wish: Option<GameKind>,
     /// The last friend entry about the peer in the journal.
@@ -106,6 +108,7 @@ impl Session {
             liveness: Liveness::default(),
             peer_name: None,
             peer_games: Vec::new(),
+            peer_knows_hints: false,
             wish: None,
             friend: None,
             now: Instant::default(),
@@ -265,6 +268,10 @@ impl Session {
                 self.about(&resign.match_id, |state, cx| state.received_resign(cx, &resign))
             }
             Envelope::Record(record) => self.received_record(&record),
+            Envelope::HintTaken(taken) => self.about(&taken.match_id, |state, cx| {
+                state.hear_hints(cx, taken.hints);
+                Ok(())
+            }),
             Envelope::Flag(flag) => self.about(&flag.match_id, |state, cx| state.received_flag(cx, &flag)),
             Envelope::Reveal(reveal) => {
                 let begin = self.invitations(|invitations, cx| invitations.received_reveal(cx, &reveal))?;
@@ -336,6 +343,7 @@ impl Session {
             Command::Analyse { id, at } => self.with(id, |state, cx| state.analyse(cx, at)),
             Command::Offer { id, kind } => self.offer(id, kind),
             Command::AnswerOffer { id, accept } => self.answer_offer(id, accept),
+            Command::TakeHint(id) => self.with(id, MatchState::take_hint),
             Command::Resign(id) => self.with(id, MatchState::resign),
             Command::TakeTheirs(id) => self.with(id, MatchState::take_theirs),
             Command::Say { id, saying } => self.say(id, saying),
@@ -442,6 +450,7 @@ fn subject(envelope: &peer::Envelope) -> &'static str {
         Envelope::Say(_) => "words",
         Envelope::Gift(_) => "gift",
         Envelope::Flag(_) => "flag",
+        Envelope::HintTaken(_) => "hint",
         Envelope::Reveal(_) => "reveal",
         Envelope::Analysis(_) => "analysis",
         Envelope::Progress(_) => "progress",

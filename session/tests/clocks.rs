@@ -22,7 +22,7 @@ fn playing(setup: Setup, pace: Pace) -> (Pair, MatchId) {
     let mut pair = Pair::friends();
     pair.connect();
     pair.run();
-    let terms = Terms { setup, pace: Some(pace), colours: Colours::Mine(Side::First) };
+    let terms = Terms { setup, pace: Some(pace), colours: Colours::Mine(Side::First), hints: false };
     let id = pair.begin_with(ANNA, terms);
     (pair, id)
 }

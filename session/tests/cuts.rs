@@ -122,7 +122,7 @@ fn act(pair: &mut Pair, device: usize, what: &str, next: MatchId) {
     let _ = match what {
         "invites" => pair.command(device, invite(next, small(), Side::First)),
         "invites to a race" => {
-            let terms = Terms { setup: small_race(), pace: None, colours: Colours::Random };
+            let terms = Terms { setup: small_race(), pace: None, colours: Colours::Random, hints: false };
             pair.command(device, Command::Invite { id: MATCH, terms, counters: None })
         }
         "accepts" => pair.command(device, Command::AnswerInvite { id: MATCH, decline: None }),

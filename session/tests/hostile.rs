@@ -105,7 +105,7 @@ impl Fuzzer {
         let ply = self.number(ply);
         let revision = self.number(revision);
         let digest = if self.below(4) == 0 { self.rng.next_u64() } else { digest };
-        match self.below(30) {
+        match self.below(31) {
             0 => peer::Hello {
                 lowest_version: self.below(3),
                 highest_version: self.below(3),
@@ -121,10 +121,12 @@ impl Fuzzer {
                         result: self.result(),
                         paused: self.below(2) == 0,
                         spent_ms: self.below(u32::MAX),
+                        hints: self.number(3),
                     })
                     .collect(),
                 wants_comparison: self.below(2) == 0,
                 wish: i32::MAX,
+                knows_hints: self.below(2) == 0,
             }
             .into(),
             1 => peer::Pair { step: Some(peer::pair::Step::Nonce(Bytes::from_static(&[0; 32]))) }.into(),
@@ -136,6 +138,7 @@ impl Fuzzer {
                 commitment: Bytes::from(vec![1; [0, 32][self.below(2) as usize]]),
                 counters: if self.below(4) == 0 { self.id() } else { Bytes::new() },
                 alternates: self.below(2) == 0,
+                hints: self.below(2) == 0,
             }
             .into(),
             3 => {
@@ -214,6 +217,8 @@ impl Fuzzer {
                     paused: self.below(4) == 0,
                     reveal: Bytes::from(vec![1; [0, 32][self.below(2) as usize]]),
                     spent_ms: self.below(u32::MAX),
+                    hints: (self.below(2) == 0)
+                        .then(|| peer::Hints { first: self.number(3), second: self.below(u32::MAX) }),
                 }
                 .into()
             }
@@ -250,6 +255,7 @@ impl Fuzzer {
                 let actions = wire::pack_actions(&actions).into();
                 peer::Run { match_id, ply, actions, digest, revision }.into()
             }
+            29 => peer::HintTaken { match_id, hints: self.number(3) }.into(),
             _ if self.below(4) == 0 => peer::Bye { reason: self.below(20) as i32 }.into(),
             _ => peer::Unsupported { msgid: u32::MAX }.into(),
         }
@@ -260,7 +266,7 @@ impl Fuzzer {
 fn attack(seed: u64, words: usize) -> (usize, usize) {
     let (mut pair, first) = Pair::playing();
     let second = pair.begin(BERT, small(), Side::First);
-    let terms = Terms { setup: small_race(), pace: None, colours: Colours::Random };
+    let terms = Terms { setup: small_race(), pace: None, colours: Colours::Random, hints: false };
     let race = pair.begin_with(BERT, terms);
     let mut fuzzer = Fuzzer { rng: Rng::new(seed), ids: vec![first, second, race, MatchId([240; 16])] };
     pair.devices[ANNA].linked = false;

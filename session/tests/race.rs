@@ -17,7 +17,7 @@ use session::{
 const SECOND: Duration = Duration::from_secs(1);
 
 fn terms(setup: Setup) -> Terms {
-    Terms { setup, pace: None, colours: Colours::Random }
+    Terms { setup, pace: None, colours: Colours::Random, hints: false }
 }
 
 /// A race on a board of 3 x 3 that takes three presses, and its first and second device.
@@ -73,6 +73,7 @@ fn both_draw_the_board_and_whoever_invites_cannot_choose_it() {
                 setup: Setup::LightsOut(LightsOutSetup { start, ..LightsOutSetup::default() }),
                 pace: None,
                 colours: Colours::Mine(Side::First),
+                hints: true,
             },
         );
         let Setup::LightsOut(setup) = &pair.devices[BERT].state(id).record().setup else { panic!() };

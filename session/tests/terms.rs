@@ -23,7 +23,7 @@ fn friends() -> Pair {
 }
 
 fn random() -> Terms {
-    Terms { setup: small(), pace: Some(FISCHER), colours: Colours::Random }
+    Terms { setup: small(), pace: Some(FISCHER), colours: Colours::Random, hints: false }
 }
 
 fn ask(pair: &mut Pair, device: usize, terms: Terms, counters: Option<MatchId>) -> MatchId {

@@ -312,3 +312,45 @@ async fn a_new_game_may_keep_the_colours() {
     let mine = anna.client.seen.room().expect("one room").mine.clone();
     assert_eq!(mine, [i32::from(Side::First)]);
 }
+
+async fn hint(device: &mut Device, room_id: &str) -> Result<reply::Body, control::Refusal> {
+    let asked = control::Hint { room_id: room_id.into(), ..control::Hint::default() };
+    device.client.ask(request::Body::Hint(asked)).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn hints_that_both_have_agreed_to_are_given_shown_to_the_other_and_kept() {
+    let mut house = House::new(30);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    let peer = anna.client.seen.friends.values().next().expect("a friend").id.clone();
+    let colours = ColourChoice::ColourFirst.into();
+    let invite = control::Invite { peer, colours, hints: true, ..control::Invite::default() };
+    let invited = anna.client.ask(request::Body::Invite(invite)).await;
+    assert!(matches!(invited, Ok(reply::Body::InviteId(_))), "{invited:?}");
+    let invitation = asked(&mut ben).await;
+    assert!(invitation.hints, "he reads it before he answers");
+    answer(&mut ben, invitation.invite_id, true, DeclineReason::DeclineUnspecified).await;
+    for device in [&mut anna, &mut ben] {
+        device.client.until("a room", |seen| seen.room().is_some()).await;
+    }
+    let id = anna.client.seen.room().expect("one room").id.clone();
+    assert_eq!(anna.client.seen.room().expect("one room").hints, Some(control::Hints::default()));
+
+    let early = hint(&mut ben, &id).await.expect_err("it is her turn");
+    assert_eq!(early.code(), control::RefusalCode::RefusalNotYourTurn);
+    assert!(matches!(hint(&mut anna, &id).await, Ok(reply::Body::Hint(_))));
+    let taken =
+        |seen: &Seen| seen.room().is_some_and(|room| room.hints.is_some_and(|hints| hints.first == 1));
+    for device in [&mut anna, &mut ben] {
+        device.client.until("her hint", taken).await;
+    }
+    let told = |seen: &Seen| {
+        seen.notices.iter().any(|notice| {
+            notice.kind() == NoticeKind::NoticeHintTaken && notice.name == "Anna" && notice.room_id == id
+        })
+    };
+    ben.client.until("it is told", told).await;
+    anna.kill().await;
+    anna.start().await;
+    anna.client.until("her hint is kept", taken).await;
+}

@@ -187,7 +187,7 @@ pub fn invitation(invitation: &Invitation) -> Value {
         "mine": invitation.mine, "setup": words::setup(invitation.setup.as_ref()),
         "my_side": words::side(invitation.my_side), "expires_ms": invitation.expires_ms,
         "colours": words::colours(invitation.colours), "pace": pace::text(invitation.pace.as_ref()),
-        "counters": invitation.counters, "by_letter": invitation.by_letter})
+        "counters": invitation.counters, "by_letter": invitation.by_letter, "hints": invitation.hints})
 }
 
 /// A line of the doctor's report.
@@ -252,6 +252,7 @@ pub fn room(room: &Room) -> Value {
         "can_new_game": room.can_new_game,
         "record": room.record, "revision": room.revision, "digest": digest(room.digest),
         "pace": pace::text(room.pace.as_ref()), "paused": room.paused,
+        "hints": room.hints.map(|hints| [hints.first, hints.second]),
         "clocks": room.clocks.iter().map(clock).collect::<Vec<_>>(),
         "can_pause": room.can_pause, "can_continue": room.can_continue, "can_adjourn": room.can_adjourn,
         "can_analyse": room.can_analyse, "analysis": analysis(room.analysis.as_ref()),

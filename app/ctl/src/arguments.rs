@@ -378,6 +378,9 @@ pub(crate) struct TermsChoice {
     /// periods) or `30s/move`
     #[arg(long, default_value = "none")]
     pub(crate) pace: String,
+    /// Both may take hints of their device; each is told how many the other takes
+    #[arg(long)]
+    pub(crate) hints: bool,
 }
 
 #[derive(Args)]

@@ -107,7 +107,9 @@ impl Conversation {
                 };
                 let id = one.invite_id.get(..8).unwrap_or(&one.invite_id);
                 let pace = pace::text(one.pace.as_ref());
-                format!("{id}  {to} {}: {}, clock {pace}, {side}", one.name, words::setup(one.setup.as_ref()))
+                let hints = if one.hints { ", hints allowed" } else { "" };
+                let setup = words::setup(one.setup.as_ref());
+                format!("{id}  {to} {}: {setup}, clock {pace}, {side}{hints}", one.name)
             };
             self.print(text, || json::invitation(one))
         })
@@ -152,6 +154,7 @@ pub(crate) fn asked_for(game: &GameChoice, terms: &TermsChoice) -> Result<contro
         choice: Some(choice(game)),
         colours: colours.into(),
         pace: pace::parse(&terms.pace).map_err(Failure::Usage)?,
+        hints: terms.hints,
         ..control::Invite::default()
     })
 }

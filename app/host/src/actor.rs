@@ -573,6 +573,7 @@ impl Actor {
         shown.pace = session::Pace::write(record.pace);
         shown.pace_name = record.pace.map(crate::games::pace_name);
         shown.paused = record.paused;
+        shown.hints = record.hints.map(|[first, second]| control::Hints { first, second });
         if let Some((mine, race)) = self.race_for(room, viewer) {
             let mut board = crate::show::board(&race.board, over || race.run.is_some());
             if room.peer().is_none() {

@@ -54,7 +54,7 @@ pub(crate) fn read(
 pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, Refusal> {
     let mut setup = read(asked.setup.as_ref(), asked.choice.as_ref(), || 0)?;
     if asked.with_peer {
-        setup = Terms { setup, pace: None, colours: Colours::Random }.for_two().setup;
+        setup = Terms { setup, pace: None, colours: Colours::Random, hints: false }.for_two().setup;
     }
     let problem = AnyGame::new(&setup).err().map_or_else(String::new, |error| error.to_string());
     Ok(control::GameSheet {

@@ -26,6 +26,8 @@ pub(crate) struct Invitation {
     pub(crate) setup: Setup,
     pub(crate) pace: Option<Pace>,
     pub(crate) colours: ColourChoice,
+    /// Whether both may take hints.
+    pub(crate) hints: bool,
     /// This device's side, once determined.
     pub(crate) my_side: Option<Side>,
     /// Id of the invitation that this one answers as a counter-offer.
@@ -43,19 +45,21 @@ pub(crate) struct Wish {
     pub(crate) pace: Option<Pace>,
     /// Never unspecified.
     pub(crate) colours: ColourChoice,
+    pub(crate) hints: bool,
     pub(crate) counters: Option<MatchId>,
 }
 
 impl Invitation {
     /// An invitation of this device that waits for its link.
     pub(crate) fn of(target: Target, wish: Wish, now: Instant) -> Self {
-        let Wish { setup, pace, colours, counters } = wish;
+        let Wish { setup, pace, colours, hints, counters } = wish;
         Self {
             target,
             mine: true,
             setup,
             pace,
             colours,
+            hints,
             my_side: None,
             counters,
             until: now + UNSENT,
@@ -207,7 +211,7 @@ mod tests {
 
     fn wish(counters: Option<MatchId>) -> Wish {
         let setup = GameKind::Gomoku.default_setup();
-        Wish { setup, pace: None, colours: ColourChoice::ColourRandom, counters }
+        Wish { setup, pace: None, colours: ColourChoice::ColourRandom, hints: false, counters }
     }
 
     fn mine(target: Target, now: Instant) -> Invitation {

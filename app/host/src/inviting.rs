@@ -1,13 +1,13 @@
 //! Sends, shows and answers invitations; the open ones are in `invitations`.
 
 use engine::{Language, Side};
-use proto::control::{self, ColourChoice, RefusalCode, event};
+use proto::control::{self, ColourChoice, NoticeKind, RefusalCode, event};
 use proto::peer::DeclineReason;
 use session::{Colours, Command, InvitationEnd, MatchId, Pace, Terms, wire};
 use tokio::time::Instant;
 use tracing::debug;
 
-use crate::actor::Actor;
+use crate::actor::{Actor, notice};
 use crate::dialing::Target;
 use crate::games;
 use crate::invitations::{Invitation, Wish};
@@ -53,7 +53,7 @@ impl Actor {
                 last.map_or(Colours::Random, |last| Colours::Alternate(last.other()))
             }
         };
-        Ok(Terms { setup: invitation.setup.clone(), pace: invitation.pace, colours })
+        Ok(Terms { setup: invitation.setup.clone(), pace: invitation.pace, colours, hints: invitation.hints })
     }
 
     /// Handles an invitation of the peer.
@@ -89,6 +89,7 @@ impl Actor {
             setup: terms.setup,
             pace: terms.pace,
             colours,
+            hints: terms.hints,
             counters,
             until,
             sent: true,
@@ -120,6 +121,11 @@ impl Actor {
                     let end = match refusal.code {
                         RefusalCode::RefusalBusy => control::InvitationEnd::InvitationBusy,
                         RefusalCode::RefusalBadRequest => control::InvitationEnd::InvitationUnknownGame,
+                        RefusalCode::RefusalVersion => {
+                            let name = self.name_of(key);
+                            self.notice(control::Notice { name, ..notice(NoticeKind::NoticeUpdateNeeded) });
+                            control::InvitationEnd::InvitationUnknownGame
+                        }
                         _ => control::InvitationEnd::InvitationLinkLost,
                     };
                     self.invitation_over(id, end);
@@ -195,6 +201,7 @@ impl Actor {
             colours: one.colours.into(),
             counters: one.counters.map_or_else(String::new, |id| id.to_string()),
             by_letter: one.letter.is_some(),
+            hints: one.hints,
         })
     }
 

@@ -378,6 +378,7 @@ impl Actor {
             setup,
             pace: None,
             colours,
+            hints: false,
             my_side: Some(my_side),
             counters: None,
             until: Instant::now() + ASKED_FOR,

@@ -356,6 +356,10 @@ impl Actor {
                 self.invitation_gone(id, show::invitation_end(end));
             }
             Event::AnalysisChanged(id) => self.mark_for_display(id),
+            Event::HintTaken { id } => {
+                let (name, room_id) = (self.name_of(key), id.to_string());
+                self.notice(control::Notice { name, room_id, ..notice(NoticeKind::NoticeHintTaken) });
+            }
             Event::ClocksDiffer { id, said, seen } => {
                 let (name, room_id) = (self.name_of(key), id.to_string());
                 info!(%id, ?said, ?seen, "the peer's measure of its time is not ours");

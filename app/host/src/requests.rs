@@ -372,7 +372,8 @@ impl Actor {
         let people = seats.iter().all(|seat| matches!(seat, Seat::Here | Seat::Guest(_)));
         let (setup, pace) = if people && seats != Seat::BOTH_HERE {
             // With the rules for two devices: Lights Out becomes a race.
-            let Terms { setup, pace, .. } = Terms { setup, pace, colours: Colours::Random }.for_two();
+            let Terms { setup, pace, .. } =
+                Terms { setup, pace, colours: Colours::Random, hints: false }.for_two();
             (self.drawn(setup), pace)
         } else {
             needs_one_device(&setup)?;
@@ -739,6 +740,12 @@ impl Actor {
             Ok(position) => position,
             Err(refusal) => return responder.refuse(refusal),
         };
+        // The other side is told before the hint is given.
+        if let Some(key) = self.rooms[&id].peer()
+            && let Err(refusal) = self.command(key, Command::TakeHint(id))
+        {
+            return responder.refuse(refusal);
+        }
         let help = if hint.solve { Help::Solved } else { Help::Hints };
         if let Err(error) = self.journal.keep(|store| store.add_help(id, help)) {
             return responder.refuse(error.into());
@@ -770,9 +777,9 @@ impl Actor {
         if room.record().setup.is_race() {
             return Err(Refusal::new(RefusalCode::RefusalIllegal, "a race is run without hints"));
         }
-        if room.seats.iter().any(|seat| matches!(seat, Seat::Peer(_) | Seat::Guest(_))) {
-            let why = "a match with another person is played without hints";
-            return Err(Refusal::new(RefusalCode::RefusalIllegal, why));
+        let with_others = room.seats.iter().any(|seat| matches!(seat, Seat::Peer(_) | Seat::Guest(_)));
+        if with_others && room.record().hints.is_none() {
+            return Err(show::no_hints());
         }
         if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
             return Err(Refusal::new(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));
@@ -817,18 +824,22 @@ impl Actor {
             (ColourChoice::ColourUnspecified, None) => ColourChoice::ColourRandom,
             (colours, _) => colours,
         };
-        let Terms { setup, pace, .. } = Terms { setup, pace, colours: Colours::Random }.for_two();
+        let Terms { setup, pace, hints, .. } =
+            Terms { setup, pace, colours: Colours::Random, hints: invite.hints }.for_two();
         let colours = if setup.is_race() { ColourChoice::ColourRandom } else { colours };
         AnyGame::new(&setup).map_err(|error| bad(error.to_string()))?;
         if self.radios.is_empty() {
             return Err(Refusal::new(RefusalCode::RefusalRadio, "this host has no links"));
         }
-        let wish = Wish { setup, pace, colours, counters };
+        let wish = Wish { setup, pace, colours, hints, counters };
         #[cfg(feature = "online")]
         if invite.by_letter
             && let Target::Friend(key) = target
             && self.people.get(&key).is_some_and(|peer| peer.friend.is_some() && !peer.session_up())
         {
+            if hints {
+                return Err(bad("a match by letter has no hints".into()));
+            }
             return self.invite_by_letter(key, &wish);
         }
         #[cfg(not(feature = "online"))]

@@ -600,6 +600,8 @@ impl From<session::Refused> for Refusal {
                 Code::RefusalBadRequest
             }
             Refused::TooFast => Code::RefusalBusy,
+            Refused::NoHints => return no_hints(),
+            Refused::HintsUnknown => Code::RefusalVersion,
         };
         Self::new(code, refused.to_string())
     }
@@ -623,6 +625,16 @@ pub(crate) fn chances(kind: GameKind, score: Score) -> i32 {
             // Stays below the value of a proven win.
             (990.0 * (f64::from(points) / width).tanh()) as i32
         }
+    }
+}
+
+/// A hint in a match with another person that was not agreed with hints.
+pub(crate) fn no_hints() -> Refusal {
+    let (zh, en) = ("这一局没有约定可以用提示。", "This game was agreed without hints.");
+    let reason = Some(control::Words { zh: zh.into(), en: en.into() });
+    Refusal {
+        reason,
+        ..Refusal::new(control::RefusalCode::RefusalIllegal, "this match was agreed without hints")
     }
 }
 

@@ -102,6 +102,8 @@ pub struct LastGame {
     pub colour: LastColour,
     /// The host's word for the time control; empty: as [`Preferences::pace`].
     pub pace: String,
+    /// Both players may take hints in a match on two devices.
+    pub hints: bool,
     /// The host's word for the preset; empty: the game's default.
     pub preset: String,
     /// Options chosen beside the preset, in the host's words: option and value, in the order in which they were chosen.
@@ -126,6 +128,7 @@ impl Default for LastGame {
             adaptive: false,
             colour: LastColour::First,
             pace: String::new(),
+            hints: false,
             preset: String::new(),
             options: Vec::new(),
         }
@@ -356,6 +359,7 @@ mod tests {
             adaptive: false,
             colour: LastColour::Second,
             pace: String::new(),
+            hints: false,
             preset: "standard".into(),
             options: vec![("edge-five".into(), "no".into())],
         };

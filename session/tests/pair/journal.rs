@@ -17,6 +17,12 @@ impl Journal {
     /// Writes an entry as a host does; panics on an entry that a host could not write.
     pub(crate) fn write(&mut self, entry: Entry) {
         let settles = matches!(entry, Entry::Settled(_) | Entry::Learned(_));
+        if let Entry::Hinted { id, hints } = entry {
+            // The actions are as they were: what is settled stays so.
+            let before = self.record_mut(id).hints.replace(hints).expect("hints were agreed");
+            assert!(before[0] <= hints[0] && before[1] <= hints[1] && before != hints, "the numbers grow");
+            return;
+        }
         let id = entry.match_id();
         match entry {
             Entry::Friend { name, advert_key } => self.friend = Some((name, advert_key)),
@@ -97,6 +103,7 @@ impl Journal {
                     self.matches.push((record, true));
                 }
             }
+            Entry::Hinted { .. } => unreachable!("written above"),
             Entry::Settled(id) => assert!(self.record_mut(id).result.is_some()),
         }
         if let Some(id) = id {

@@ -80,7 +80,7 @@ pub(crate) fn any_colours(number: u8) -> Colours {
 
 /// An invitation to a match without clocks, with this side for the inviter.
 pub(crate) fn invite(id: MatchId, setup: Setup, my_side: Side) -> Command {
-    let terms = Terms { setup, pace: None, colours: Colours::Mine(my_side) };
+    let terms = Terms { setup, pace: None, colours: Colours::Mine(my_side), hints: false };
     Command::Invite { id, terms, counters: None }
 }
 

@@ -114,16 +114,24 @@ pub(crate) fn perform(pair: &mut Pair, op: Op) {
             }
         }
         Op::Begin(setup, pace, colours) => {
-            let terms =
-                Terms { setup: any_small(setup), pace: any_pace(pace), colours: any_colours(colours) };
+            let terms = Terms {
+                setup: any_small(setup),
+                pace: any_pace(pace),
+                colours: any_colours(colours),
+                hints: false,
+            };
             if pair.devices.iter().all(|device| device.linked) {
                 pair.begin_with(ANNA, terms);
             }
         }
         Op::Invite(device, setup, pace, colours) => {
             let (id, counters) = (pair.fresh_id(), pair.invited(device));
-            let terms =
-                Terms { setup: any_small(setup), pace: any_pace(pace), colours: any_colours(colours) };
+            let terms = Terms {
+                setup: any_small(setup),
+                pace: any_pace(pace),
+                colours: any_colours(colours),
+                hints: false,
+            };
             let _ = pair.command(device, Command::Invite { id, terms, counters });
         }
         Op::Analyse(device, which, number, tries) => {

@@ -36,7 +36,7 @@ from talk import PATIENCE, Closed, Talk
 SILENCE = 1.5
 FLOOD = 200
 # Less than the two minutes after which a host hangs up on who has said nothing to the string.
-GIVES_WAY_WITHIN = 100.0
+SENT_AWAY_WITHIN = 50.0
 
 
 def tell(what, **more):
@@ -258,7 +258,7 @@ async def between(radio, name, posing):
 
 
 async def wait(radio, name):
-    """Alive, and silent to what the person is asked: the host has no other reason to hang up than somebody else's need."""
+    """Alive, and silent to what the person is asked: the host has no other reason to hang up than its person's word."""
     with tempfile.TemporaryDirectory(prefix="qiyou-stranger.") as folder:
         async with connected(radio, name) as (_, stream):
             await stream.open()
@@ -268,10 +268,10 @@ async def wait(radio, name):
             tell("waits", key=device.public.hex())
             begun = time.monotonic()
             try:
-                await session.until("the end of the link", lambda: False, GIVES_WAY_WITHIN)
+                await session.until("the end of the link", lambda: False, SENT_AWAY_WITHIN)
             except Closed:
                 pass
-            tell("gave_way", end=await ended(stream), took_ms=(time.monotonic() - begun) * 1e3)
+            tell("sent_away", end=await ended(stream), took_ms=(time.monotonic() - begun) * 1e3)
 
 
 async def play(radio, name):

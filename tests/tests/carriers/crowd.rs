@@ -195,7 +195,7 @@ async fn play_side(mut frames: Frames, role: Role, number: u64, done: &AtomicU32
         if dials && !invited && matches!(session.link(), session::LinkState::Up { .. }) {
             invited = true;
             let setup = engine::GameKind::Gomoku.default_setup();
-            let terms = Terms { setup, pace: None, colours: Colours::Mine(Side::First) };
+            let terms = Terms { setup, pace: None, colours: Colours::Mine(Side::First), hints: false };
             let id = MatchId([number as u8; 16]);
             input = Some(Input::Command(Command::Invite { id, terms, counters: None }));
             continue;

@@ -83,6 +83,7 @@ impl Store {
             Entry::Paused { id, revision, paused } => self.set_paused(*id, *revision, *paused, now),
             Entry::Spent { id, spent_ms } => self.set_spent(*id, *spent_ms),
             Entry::Offered { id, offered } => self.set_offered(*id, *offered, now),
+            Entry::Hinted { id, hints } => self.set_hints(*id, *hints),
             Entry::Replaced(record) => self.replace(record, now),
             Entry::Settled(id) => self.settle(*id),
         }
@@ -389,6 +390,11 @@ impl Store {
         })
     }
 
+    /// Stores the number of hints that each side has taken. The match stays settled.
+    pub(crate) fn set_hints(&mut self, id: MatchId, hints: [u32; 2]) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| write_hints(transaction, id, Some(hints)))
+    }
+
     /// Marks the match as settled: finished, and known to be equal on the peer's device. Every later write clears the mark.
     pub(crate) fn settle(&mut self, id: MatchId) -> Result<(), StoreError> {
         self.connection
@@ -481,11 +487,12 @@ impl Store {
             reveal: Option<[u8; 32]>,
             run: Vec<u8>,
             origin: Option<Vec<u8>>,
+            hints: [Option<u32>; 2],
         }
         let read = || -> rusqlite::Result<Vec<rusqlite::Result<Raw>>> {
             let sql = format!(
                 "SELECT match_id, setup, first_seat, second_seat, revision, ending, winner, open, changed_unix_ms,
-                     offered, settled, pace, paused, spent_ms, reveal, run, origin
+                     offered, settled, pace, paused, spent_ms, reveal, run, origin, first_hints, second_hints
                  FROM matches {which}"
             );
             let mut statement = self.connection.prepare_cached(&sql)?;
@@ -507,6 +514,7 @@ impl Store {
                     reveal: row.get(14)?,
                     run: row.get(15)?,
                     origin: row.get(16)?,
+                    hints: [row.get(17)?, row.get(18)?],
                 })
             };
             Ok(statement.query_map(values, raw)?.collect())
@@ -559,6 +567,10 @@ impl Store {
                         spent_ms: raw.spent_ms,
                         run,
                         reveal: raw.reveal,
+                        hints: match raw.hints {
+                            [Some(first), Some(second)] => Some([first, second]),
+                            _ => None,
+                        },
                         offered,
                     },
                     seats: [first, second],
@@ -631,8 +643,20 @@ fn write_record(
     write(transaction, record.id, Column::Paused, record.paused)?;
     write(transaction, record.id, Column::Revision, record.revision)?;
     write(transaction, record.id, Column::Offered, record.offered.map(consent_bytes))?;
+    write_hints(transaction, record.id, record.hints)?;
     touch(transaction, record.id, now_unix_ms)?;
     write_result(transaction, record.id, record.result)
+}
+
+fn write_hints(
+    transaction: &rusqlite::Transaction<'_>,
+    id: MatchId,
+    hints: Option<[u32; 2]>,
+) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET first_hints = ?2, second_hints = ?3 WHERE match_id = ?1")?
+        .execute(params![id.0, hints.map(|[first, _]| first), hints.map(|[_, second]| second)])
+        .map(drop)
 }
 
 /// A column of `matches` that is updated alone.

@@ -154,6 +154,10 @@ pub(super) const MIGRATIONS: &[&str] = &["
     CREATE INDEX matches_of_first ON matches (first_seat, game, went, changed_unix_ms) WHERE open = 0 AND first_seat <> 'here';
     CREATE INDEX matches_of_second ON matches (second_seat, game, went, changed_unix_ms) WHERE open = 0 AND second_seat <> 'here';
     CREATE INDEX matches_said ON matches (game, went, changed_unix_ms, match_id, said) WHERE open = 0 AND said IS NOT NULL;
+", "
+    -- Hints that each side has taken in a match with another person, where they are agreed; NULL in others.
+    ALTER TABLE matches ADD COLUMN first_hints INTEGER;
+    ALTER TABLE matches ADD COLUMN second_hints INTEGER;
 "];
 
 /// Opens the database, and migrates it to the present schema.

@@ -134,6 +134,7 @@ fn a_migration_that_is_out_is_never_changed() {
         0x514E_E3CF_705F_4317,
         0x747D_5EA8_A1BD_9FFD,
         0xC1C0_4C96_0CB8_A880,
+        0x210E_9662_FF6F_518D,
     ];
     assert_eq!(digests, known);
 }
@@ -256,6 +257,20 @@ fn results_of_every_kind_and_a_bots_seat_read_back() {
         assert_eq!((saved.record.result, saved.record.revision), (Some(result), 3));
         assert_eq!((saved.seats, saved.record.my_side), (seats, Side::Second));
     }
+}
+
+#[test]
+fn hints_are_kept_with_the_match_and_do_not_unsettle_it() {
+    let (_directory, mut store) = store();
+    let agreed = record(1).with_hints(true);
+    store.begin(&agreed, SEATS, 1).expect("saved");
+    store.begin(&record(2), SEATS, 1).expect("saved");
+    store.end(agreed.id, 0, MatchResult::Resigned(Side::First), 2).expect("saved");
+    store.settle(agreed.id).expect("saved");
+    store.write_entry(PlayerId([7; 32]), &Entry::Hinted { id: agreed.id, hints: [3, 1] }, 3).expect("saved");
+    let saved = store.load(agreed.id).expect("read").expect("there");
+    assert_eq!((saved.record.hints, saved.settled, saved.changed_unix_ms), (Some([3, 1]), true, 2));
+    assert_eq!(store.load(MatchId([2; 16])).expect("read").expect("there").record.hints, None);
 }
 
 #[test]
@@ -681,7 +696,7 @@ fn a_move_of_a_running_match_writes_none_of_the_indexes_of_pages() {
 }
 
 /// What a program of each schema left, kept as it was.
-const FIXTURES: [&str; 12] = [
+const FIXTURES: [&str; 13] = [
     include_str!("fixtures/schema-1.sql"),
     include_str!("fixtures/schema-2.sql"),
     include_str!("fixtures/schema-3.sql"),
@@ -694,6 +709,7 @@ const FIXTURES: [&str; 12] = [
     include_str!("fixtures/schema-10.sql"),
     include_str!("fixtures/schema-11.sql"),
     include_str!("fixtures/schema-12.sql"),
+    include_str!("fixtures/schema-13.sql"),
 ];
 
 #[test]
@@ -742,6 +758,7 @@ fn what_a_program_of_any_schema_left_is_read_and_played_on() {
         assert_eq!(store.help(over.record.id).expect("read"), help, "schema {schema}");
         let bot = Seat::Bot(if schema >= 11 { "3.5" } else { "3" }.parse().expect("a level"));
         assert_eq!(over.seats[0], bot, "schema {schema}");
+        assert_eq!(over.record.hints, (schema >= 13).then_some([2, 0]), "schema {schema}");
         assert_eq!(store.is_adaptive(over.record.id).expect("read"), schema >= 11, "schema {schema}");
         let guest = store.load(MatchId([3; 16])).expect("read").map(|saved| saved.seats[1].clone());
         let named = Seat::Guest("Ben: \"棋友\"".into());

@@ -155,6 +155,7 @@ impl Invitation {
             pace: new_game::pace(cx.known, game),
             colours: colours.into(),
             counters: counters.to_owned(),
+            hints: cx.known.last(game).hints && !game::is_solo(game),
             ..control::Invite::default()
         };
         cx.ask.send(request::Body::Invite(invite), Question::Invite);
@@ -256,6 +257,7 @@ impl Invitation {
             let sheet = known.sheets.get(&i32::from(inviting.game));
             dialog.set_rule_name(new_game::rule_name(sheet, known.chinese()).into());
             dialog.set_by_turns(false);
+            dialog.set_hints(known.last(inviting.game).hints && !game::is_solo(inviting.game));
             update(&self.terms, &terms(sheet, known.chinese()));
             // Shown as looking until the host reports progress.
             let progress = match nearby::progress(known, &inviting.peer, false) {
@@ -275,6 +277,7 @@ impl Invitation {
         dialog.set_my_side(if solo { Side::None } else { side(invitation.my_side()) });
         dialog.set_by_turns(invitation.colours() == control::ColourChoice::ColourAlternate);
         dialog.set_counters(!invitation.counters.is_empty());
+        dialog.set_hints(invitation.hints);
         dialog.set_pace(new_game::said(invitation.pace_name.as_ref(), chinese).into());
         let sheet = self.sheets.get(&invitation.invite_id);
         dialog.set_rule_name(new_game::rule_name(sheet, chinese).into());

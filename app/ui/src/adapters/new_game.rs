@@ -106,6 +106,9 @@ impl NewGame {
         page.on_toggle_all_options(touched!(app, |pages, _cx| {
             pages.new_game.all_options = !pages.new_game.all_options;
         }));
+        page.on_toggle_hints(touched!(app, |pages, cx| {
+            pages.new_game.remember(cx, |last| last.hints = !last.hints);
+        }));
         page.on_choose_pace(touched!(app, |pages, cx, index| {
             if let Some(word) = pace_word(cx.known, index) {
                 pages.new_game.remember(cx, |last| last.pace = word);
@@ -253,6 +256,7 @@ impl NewGame {
             LastColour::Turns => Colour::Turns,
         });
         page.set_counters(invitation.countering().map_or("", |one| one.name.as_str()).into());
+        page.set_hints(last.hints);
         self.show_paces(&page, known, chinese);
         page.set_all_options(self.all_options);
         let Some(sheet) = known.sheets.get(&(self.game as i32)) else {
@@ -539,11 +543,12 @@ pub(super) fn pace_name(known: &AppState, game: wire::Game) -> String {
 pub(super) fn adopt(game: wire::Game, sheet: &GameSheet, theirs: &control::Invitation, cx: &mut Cx<'_>) {
     let options = beside_preset(sheet, |_| true);
     let pace = sheet.paces.iter().find(|pace| pace.pace == theirs.pace).map(|pace| pace.word.clone());
-    let (preset, side) = (sheet.preset.clone(), theirs.my_side());
+    let (preset, side, hints) = (sheet.preset.clone(), theirs.my_side(), theirs.hints);
     cx.preferences.change(move |known| {
         let last = known.games.entry(game::word(game).into()).or_default();
         (last.preset, last.options) = (preset, options);
         last.opponent = LastOpponent::Peer;
+        last.hints = hints;
         if let Some(pace) = pace {
             last.pace = pace;
         }

@@ -164,6 +164,7 @@ impl Controller {
             NoticeKind::NoticeUpdateNeeded => Remark::UpdateNeeded,
             NoticeKind::NoticeUpdateHere => Remark::UpdateHere,
             NoticeKind::NoticeStringsDiffer => Remark::StringsDiffer,
+            NoticeKind::NoticeHintTaken => Remark::HintTaken,
             NoticeKind::NoticeRecordsDiffer => Remark::RecordsDiffer,
             NoticeKind::NoticePeerMisbehaved => Remark::PeerMisbehaved,
             NoticeKind::NoticeDiskFull => Remark::DiskFull,

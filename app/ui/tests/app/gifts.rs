@@ -10,7 +10,7 @@ use qiyou::screens::{BackupAdapter, BoardAdapter, Dialog, Game, Page, Remark};
 use slint::platform::Key;
 use slint::{ComponentHandle, Model};
 
-use crate::support::people::{advice, gift, hinted};
+use crate::support::people::{advice, gift, hinted, invitation};
 use crate::support::{Told, body, games, here, peer, room};
 use crate::touches::{dialog, names, page, remark, says, started, tap};
 
@@ -75,6 +75,89 @@ fn a_race_is_chosen_on_the_page_of_the_game_and_offered_to_whoever_is_near() {
     let invite = invite.expect("somebody is invited");
     assert_eq!(invite.choice.map(|choice| choice.game()), Some(board::Game::LightsOut));
     assert_eq!(invite.pace, None, "its time is what is compared");
+}
+
+#[test]
+fn hints_for_both_are_chosen_on_the_page_of_the_game_and_asked_for_in_the_invitation() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.say(event::Body::Nearby(control::Nearby {
+        id: "a".into(),
+        name: "Librem 5".into(),
+        is_friend: true,
+        ..control::Nearby::default()
+    }));
+    told.app.new_game(Game::Go);
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Two devices");
+    told.answer(&stage);
+    fn new_game(told: &Told) -> qiyou::screens::NewGameAdapter<'_> {
+        told.app.window().global()
+    }
+
+    assert!(!new_game(&told).get_hints(), "who wants none agrees to none");
+    // The row is below what the screen shows.
+    new_game(&told).invoke_toggle_hints();
+    stage.settle(&told.scene);
+    assert!(new_game(&told).get_hints());
+    tap(&stage, &told, "See who is there");
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Invite Librem 5");
+    let invite = asked(&stage, &mut told).into_iter().find_map(|one| match one {
+        request::Body::Invite(invite) => Some(invite),
+        _ => None,
+    });
+    assert!(invite.is_some_and(|invite| invite.hints));
+}
+
+#[test]
+fn agreed_hints_are_read_before_the_answer_and_counted_at_both_seats() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    let offered = "Both may take hints. Each sees how many the other takes.";
+    for hints in [false, true] {
+        told.say(event::Body::Invitation(control::Invitation { hints, ..invitation("") }));
+        told.answer(&stage);
+        stage.settle(&told.scene);
+        assert_eq!(says(&told, offered), hints);
+    }
+    told.say(event::Body::InvitationGone(control::InvitationGone {
+        invite_id: invitation("").invite_id,
+        end: control::InvitationEnd::InvitationWithdrawn.into(),
+        ..Default::default()
+    }));
+
+    let board = |told: &Told| told.app.window().global::<BoardAdapter<'_>>().get_can_hint();
+    let without = control::Room { can_act: true, ..room(here(), peer("Librem 5"), &[board::Side::First]) };
+    let id = without.id.clone();
+    told.say(event::Body::Room(without.clone()));
+    told.app.open_room(&id);
+    stage.settle(&told.scene);
+    assert!(!board(&told), "no hints were agreed");
+    assert!(names(&told).iter().all(|name| !name.contains("hint")), "{:?}", names(&told));
+    for (first, second, me, them) in [
+        (0, 0, "Me · hints allowed", "Librem 5 · hints allowed"),
+        (1, 2, "Me · 1 hint", "Librem 5 · 2 hints"),
+    ] {
+        let hints = Some(control::Hints { first, second });
+        told.say(event::Body::Room(control::Room { hints, ..without.clone() }));
+        stage.settle(&told.scene);
+        assert!(board(&told), "a hint can be had");
+        for seat in [me, them] {
+            let seats = names(&told);
+            assert!(seats.iter().any(|name| name.starts_with(seat)), "{seat}: {seats:?}");
+        }
+    }
+    told.say(event::Body::Notice(control::Notice {
+        kind: control::NoticeKind::NoticeHintTaken.into(),
+        name: "Librem 5".into(),
+        room_id: id,
+        ..Default::default()
+    }));
+    stage.settle(&told.scene);
+    assert!(remark(&told) == Remark::HintTaken && says(&told, "Librem 5 took a hint"));
 }
 
 #[test]

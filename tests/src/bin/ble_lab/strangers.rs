@@ -21,10 +21,6 @@ use tokio::time::timeout;
 /// Limit between two reports of a stranger: at most a meeting with a guest on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Limit for a stranger to give way to a friend: its string is shown for 30 s, and the friend dials for 45 s. Less than the two
-/// minutes after which a host ends a link without an answer to the string.
-const GIVES_WAY_WITHIN: Duration = Duration::from_secs(100);
-
 /// How a host ends a link after each violation. `Some` is the reason of a goodbye (`ByeReason`), which the host can only
 /// send to a peer that still speaks in frames.
 const ANSWERS: [(&str, &str, Option<u32>); 12] = [
@@ -75,7 +71,7 @@ enum Told {
     Verdict { who: End, same: bool },
     Parted { who: End, reason: u32 },
     Waits { key: String },
-    GaveWay { end: String, took_ms: f64 },
+    SentAway { end: String, took_ms: f64 },
     Hands { words: Vec<String> },
     Check { claim: String, holds: bool },
     Kept(Saved),
@@ -132,7 +128,7 @@ pub(crate) async fn come_and_go(lab: &Lab, stack: &Stack, report: &mut Report) -
     play(lab, stack, &ann, report).await.context("another program plays with a host")?;
     between(lab, stack, (&ann, &ben), &key, report).await.context("somebody sits between two hosts")?;
     directly((&ann, &ben), report).await.context("the two meet with nobody in between")?;
-    give_way(lab, stack, (&ann, &ben), report).await.context("a stranger waits where a friend comes")?;
+    send_away(lab, stack, (&ann, &ben), report).await.context("a stranger waits where a friend comes")?;
     let now = [ann.see(|view| view.starts), ben.see(|view| view.starts - 1)];
     report.check(now == starts, || {
         format!("a host ended: they had told their state {starts:?} times, now {now:?}")
@@ -316,9 +312,9 @@ async fn directly((ann, ben): (&Player<'_>, &Player<'_>), report: &mut Report) -
     Ok(())
 }
 
-/// A stranger that is silent has the only place that Bluetooth has: Ann's person sees who it is, and it gives way to her friend, long
-/// before the time limit for an answer.
-async fn give_way(
+/// A stranger that says nothing to the short string has the radio to itself: Ann's person sees who it is and sends it away, and her
+/// friend, who is looking for her meanwhile, gets through.
+async fn send_away(
     lab: &Lab,
     stack: &Stack,
     (ann, ben): (&Player<'_>, &Player<'_>),
@@ -328,6 +324,9 @@ async fn give_way(
     ben.until_gone().await?;
     let mut stranger = Stranger::start(lab, stack, "wait")?;
     let Told::Waits { key } = stranger.next().await? else { bail!("it does not wait") };
+    ben.start_host().await?;
+    let invite = ["qiyouctl", "invite", "Ann", "--game", "gomoku"];
+    ben.guest.start("invite-past-a-stranger", User::Player, &invite, Output::Log).await?;
     let seen = ann.ctl(&["strangers", "--json"]).await?;
     let seen: Vec<Value> = seen.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
     let is_seen = seen.len() == 1
@@ -335,13 +334,9 @@ async fn give_way(
         && seen[0]["name"] == json!("Silent")
         && seen[0]["comparing"] == json!(true);
     report.check(is_seen, || format!("{key} waits, and the person sees {seen:?}"))?;
-    ben.start_host().await?;
-    let invite = ["qiyouctl", "invite", "Ann", "--game", "gomoku"];
-    ben.guest.start("invite-past-a-stranger", User::Player, &invite, Output::Log).await?;
-    let Told::GaveWay { end, took_ms } = stranger.next_within(GIVES_WAY_WITHIN).await? else {
-        bail!("it does not give way")
-    };
-    println!("ble-lab: a silent stranger gave way to a friend after {took_ms:.0} ms");
+    ann.ctl(&["send-away", "Silent"]).await?;
+    let Told::SentAway { end, took_ms } = stranger.next().await? else { bail!("it is not sent away") };
+    println!("ble-lab: a silent stranger was sent away after {took_ms:.0} ms");
     report.check(end == "hung up", || format!("the stranger was not disconnected: {end}"))?;
     stranger.ends().await?;
     ann.until("an invitation of the friend", |view| view.invitation.is_some()).await?;
@@ -392,11 +387,7 @@ impl Stranger {
     }
 
     async fn next(&mut self) -> Result<Told> {
-        self.next_within(PATIENCE).await
-    }
-
-    async fn next_within(&mut self, limit: Duration) -> Result<Told> {
-        let line = timeout(limit, self.says.next_line()).await;
+        let line = timeout(PATIENCE, self.says.next_line()).await;
         let line =
             line.with_context(|| format!("the stranger says nothing; see stranger-{}.log", self.what))??;
         let line = line.with_context(|| format!("the stranger is gone; see stranger-{}.log", self.what))?;

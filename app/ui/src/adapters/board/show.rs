@@ -161,7 +161,12 @@ fn show_beside(window: &MainWindow, app: &Controller, view: View<'_>) {
     page.set_can_new_game(room.can_new_game);
     let is_person = |seat: &control::Seat| matches!(seat.who, Some(seat::Who::Peer(_) | seat::Who::Guest(_)));
     let with_person = [&room.first, &room.second].into_iter().flatten().any(is_person);
-    page.set_can_hint(room.can_act && room.analysis.is_none() && room.race.is_none() && !with_person);
+    page.set_can_hint(
+        room.can_act
+            && room.analysis.is_none()
+            && room.race.is_none()
+            && (!with_person || room.hints.is_some()),
+    );
     let solving = view.page.solving.as_ref().filter(|solving| solving.is_of(room));
     page.set_solving(solving.is_some());
     page.set_solving_rests(solving.is_some_and(Solving::paused));
@@ -362,6 +367,9 @@ fn seat_of(view: View<'_>, room: &Room, board: &control::Board, of: wire::Side) 
         taken: fact(board, FactKind::FactTaken, of).unwrap_or(0) as i32,
         half_points: fact(board, FactKind::FactHalfPoints, of).map_or(-1, |points| points as i32),
         agreed: fact(board, FactKind::FactAgreed, of).is_some(),
+        hints: room
+            .hints
+            .map_or(-1, |hints| (if of == wire::Side::Second { hints.second } else { hints.first }) as i32),
         said: said.map(|said| said.text.as_str()).unwrap_or_default().into(),
         phrase: said.map_or(0, |said| said.phrase),
         // A started second counts as whole, so that 0:00 is the end.
