@@ -194,8 +194,8 @@ fn asked_politely_it_ends_well_and_takes_its_socket_away() {
 
 #[test]
 fn a_full_disk_stops_play_with_a_message_and_loses_nothing() {
-    // Files cannot grow beyond 200 KiB, as on a full disk; the signal that comes with it is ignored.
-    let daemon = Daemon::start_in(tempfile::tempdir().expect("a directory"), "trap '' XFSZ; ulimit -f 200;");
+    // Files cannot grow beyond 400 KiB, as on a full disk; the signal that comes with it is ignored.
+    let daemon = Daemon::start_in(tempfile::tempdir().expect("a directory"), "trap '' XFSZ; ulimit -f 400;");
     daemon.json(&["new", "--opponent", "here"]);
     let mut played = Vec::new();
     let refused = loop {

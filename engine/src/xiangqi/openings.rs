@@ -155,12 +155,12 @@ impl Opening {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Xiangqi;
+    use super::super::{Xiangqi, XiangqiSetup};
     use crate::{Game as _, Language};
 
     /// The name after these moves, in Chinese notation.
     fn named(moves: &str, language: Language) -> String {
-        let mut game = Xiangqi::new(&Default::default()).expect("a game");
+        let mut game = Xiangqi::new(&XiangqiSetup::default()).expect("a game");
         for text in moves.split(' ') {
             let action = game.parse(text).unwrap_or_else(|| panic!("{text} is a move"));
             game.play(game.legal_move(action).expect(text));
@@ -220,13 +220,13 @@ mod tests {
 
     #[test]
     fn a_position_set_up_and_a_game_that_black_begins_have_no_opening() {
-        let setup = super::super::XiangqiSetup { black_first: true, ..Default::default() };
+        let setup = XiangqiSetup { black_first: true, ..XiangqiSetup::default() };
         let mut game = Xiangqi::new(&setup).expect("a game");
         let first = game.parse("炮8平5").expect("a move");
         game.play(game.legal_move(first).expect("legal"));
         assert!(game.opening().is_none());
         let fen = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 1";
-        let mut game = Xiangqi::from_position(&Default::default(), fen).expect("a position");
+        let mut game = Xiangqi::from_position(&XiangqiSetup::default(), fen).expect("a position");
         let reply = game.parse("炮8平5").expect("a move");
         game.play(game.legal_move(reply).expect("legal"));
         assert!(game.opening().is_none());

@@ -279,7 +279,10 @@ impl NewGame {
             options.truncate(options.len() - further);
         }
         update(&self.options, &options);
-        page.set_further_options(further as i32);
+        // The agreement about hints is no option of the game, but stands among them.
+        let person = last.opponent == LastOpponent::Peer || invitation.countering().is_some();
+        let hints = usize::from(person && !game::is_solo(self.game));
+        page.set_further_options((further + hints) as i32);
         page.set_ready(sheet.problem.is_empty());
         let setup = sheet.setup.as_ref().and_then(|setup| setup.game.as_ref());
         let second = matches!(setup, Some(wire::setup::Game::Xiangqi(xiangqi)) if xiangqi.black_first);

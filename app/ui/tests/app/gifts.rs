@@ -87,19 +87,22 @@ fn hints_for_both_are_chosen_on_the_page_of_the_game_and_asked_for_in_the_invita
         is_friend: true,
         ..control::Nearby::default()
     }));
-    told.app.new_game(Game::Go);
+    // Tall enough for every row.
+    told.scene.resize(720, 3_000, 2.0);
+    // A game without further options of its own.
+    told.app.new_game(Game::Gomoku);
     told.answer(&stage);
     stage.settle(&told.scene);
+    assert!(!names(&told).iter().any(|name| name.contains("more option")), "nobody is there to agree on hints with");
     tap(&stage, &told, "Two devices");
     told.answer(&stage);
+    tap(&stage, &told, "1 more option");
     fn new_game(told: &Told) -> qiyou::screens::NewGameAdapter<'_> {
         told.app.window().global()
     }
 
     assert!(!new_game(&told).get_hints(), "who wants none agrees to none");
-    // The row is below what the screen shows.
-    new_game(&told).invoke_toggle_hints();
-    stage.settle(&told.scene);
+    tap(&stage, &told, "Hints for both");
     assert!(new_game(&told).get_hints());
     tap(&stage, &told, "See who is there");
     told.answer(&stage);
