@@ -93,7 +93,10 @@ fn hints_for_both_are_chosen_on_the_page_of_the_game_and_asked_for_in_the_invita
     told.app.new_game(Game::Gomoku);
     told.answer(&stage);
     stage.settle(&told.scene);
-    assert!(!names(&told).iter().any(|name| name.contains("more option")), "nobody is there to agree on hints with");
+    assert!(
+        !names(&told).iter().any(|name| name.contains("more option")),
+        "nobody is there to agree on hints with"
+    );
     tap(&stage, &told, "Two devices");
     told.answer(&stage);
     tap(&stage, &told, "1 more option");
