@@ -2,6 +2,11 @@
 //! as far as this crate uses them, and with the faults that were seen of the real one.
 //!
 //! It stands beside the lab (`make ble-lab`), which has the real BlueZ and is slow: here a fault comes when a test wants it.
+#![allow(
+    clippy::unused_self,
+    clippy::used_underscore_binding,
+    reason = "methods and arguments are those of BlueZ's interfaces"
+)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::os::fd::OwnedFd as StdFd;
@@ -851,7 +856,7 @@ impl Applications {
         Ok(())
     }
 
-    fn unregister_application(&self, path: OwnedObjectPath) -> Result<(), Error> {
+    fn unregister_application(&self, path: OwnedObjectPath) {
         let mut air = self.core.air();
         let adapter = air.adapters.get_mut(&self.number);
         if let Some(adapter) =
@@ -859,7 +864,6 @@ impl Applications {
         {
             adapter.application = None;
         }
-        Ok(())
     }
 }
 
@@ -1067,9 +1071,7 @@ impl CharacteristicObject {
         Ok(())
     }
 
-    fn stop_notify(&self) -> Result<(), Error> {
-        Ok(())
-    }
+    fn stop_notify(&self) {}
 
     #[zbus(property, name = "UUID")]
     fn uuid(&self) -> String {
