@@ -209,8 +209,10 @@ impl Actor {
             found,
             remedy: remedy.into(),
         }];
-        let transports = self.transports();
+        let (transports, engines) = (self.transports(), self.power.engines.clone());
         self.tasks.spawn(async move {
+            // A sensor may take milliseconds. An error is a panic there.
+            checks.extend(tokio::task::spawn_blocking(move || engines.check()).await);
             if transports.is_empty() {
                 checks.push(control::Check {
                     subject: "links".into(),

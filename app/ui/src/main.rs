@@ -197,6 +197,7 @@ async fn reach_host(
     };
     let mut config = HostConfig::new(data_dir);
     config.kernel_timer = true;
+    config.power = Some(host::Bus::Usual);
     if !arguments.no_bluetooth {
         config = config.with_bluetooth(arguments.adapter);
     }

@@ -120,6 +120,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     config.notifications = (!arguments.no_notifications).then_some(Bus::Usual);
     config.app = Some("qiyou".into());
     config.sleep = Some(Bus::Usual);
+    config.power = Some(Bus::Usual);
     config.kernel_timer = true;
     if !arguments.no_bluetooth {
         config = config.with_bluetooth(arguments.adapter);
