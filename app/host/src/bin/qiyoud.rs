@@ -43,7 +43,7 @@ struct Arguments {
     /// Neither be found nor look for others on the local network
     #[arg(long)]
     no_lan: bool,
-    /// The TCP port on the local network, for a firewall [default: any]
+    /// The TCP port on the local network, for a firewall [default: any free port]
     #[arg(long, conflicts_with = "no_lan")]
     lan_port: Option<u16>,
     /// Do not serve guests with a browser
