@@ -246,7 +246,7 @@ fn a_name_that_is_half_typed_stays_when_the_device_is_turned() {
 #[test]
 fn at_twice_the_text_size_every_page_has_the_same_controls_with_the_same_names() {
     // So tall that nothing is scrolled out of view, because invisible elements are not found.
-    const LONG: (u32, u32, f32) = (720, 10_000, 2.0);
+    const LONG: (u32, u32, f32) = (720, 12_000, 2.0);
     let stage = Stage::new();
     let (mut named, mut changed) = (0, Vec::new());
     for (name, story) in stories() {
