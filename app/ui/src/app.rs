@@ -7,7 +7,7 @@ mod receive;
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
@@ -187,6 +187,11 @@ impl App {
     /// Copies pictures to this clipboard from now on; before, they cannot be copied.
     pub fn give_clipboard(&self, clipboard: Rc<dyn Clipboard>) {
         *self.controller.clipboard.borrow_mut() = Some(clipboard);
+    }
+
+    /// Shows the manual's pictures from this folder; before, captions take their place.
+    pub fn show_manual_pictures(&self, folder: PathBuf) {
+        self.controller.turn(|pages, _cx| pages.manual.set_pictures(folder));
     }
 
     /// Replaces the preferences, as the settings page does.

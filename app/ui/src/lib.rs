@@ -22,6 +22,7 @@ mod preferences;
 
 pub use ::client::{Client, FromHost, HandOfHost, Lost, connect};
 pub use ::screens;
+pub use adapters::manual::manual_pictures;
 pub use app::{App, AppError, Work};
 pub use clipboard::{Clipboard, DesktopClipboard, Picture};
 pub use feel::{Devices, Senses, press};

@@ -12,6 +12,7 @@ mod golden;
 mod guests;
 mod keys;
 mod lights;
+mod manual;
 mod matches;
 mod moments;
 mod pages;

@@ -10,7 +10,7 @@ use engine::GameKind;
 use proto::board::{self, Action, GomokuRule, GomokuSetup, Setup, Side, action, setup};
 use proto::control::{self, Event, Reply, Request, event, reply, request, seat};
 use qiyou::headless::{Scene, Stage, share_pictures};
-use qiyou::screens::{BoardAdapter, Game, NewGameAdapter, Page};
+use qiyou::screens::{BoardAdapter, Game, ManualAdapter, NewGameAdapter, Page};
 use qiyou::{App, Client, FromHost, HandOfHost, Language, Paper, Preferences, Store};
 use slint::ComponentHandle;
 
@@ -834,6 +834,13 @@ pub(crate) const STORIES: [(&str, Tell); 81] = [
     }),
 ];
 
+/// Stories of the manual, without its pictures, which are files that change with the pages in them.
+const MANUAL: [(&str, Tell); 3] = [
+    ("manual", |_, told| told.app.go(Page::Manual)),
+    ("manual-game", |_, told| told.app.window().global::<ManualAdapter<'_>>().invoke_open_game(Game::Go)),
+    ("manual-trouble", |_, told| told.app.window().global::<ManualAdapter<'_>>().invoke_open_trouble()),
+];
+
 /// A match that is over, as its page has it.
 pub(crate) fn ended(room: control::Room) -> control::Room {
     control::Room { can_act: false, can_take_back: false, can_analyse: true, ..room }
@@ -842,7 +849,7 @@ pub(crate) fn ended(room: control::Room) -> control::Room {
 /// All stories.
 pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
     let others = people::PEOPLE.into_iter().chain(puzzles::PUZZLES).chain(people::DISTURBANCES);
-    STORIES.into_iter().chain(others)
+    STORIES.into_iter().chain(others).chain(MANUAL)
 }
 
 /// Tells a story in this language and theme, drawn at rest.
