@@ -587,7 +587,7 @@ impl Controller {
             (known.page(), known.scanning, known.state.ready)
         };
         if page != Page::NewGame {
-            self.state.borrow_mut().pages.invitation.stop_countering();
+            self.state.borrow_mut().pages.invitation.stop_composing();
         }
         let scan = matches!(page, Page::Home | Page::Nearby | Page::Friends);
         if scan != scanning && ready {

@@ -97,8 +97,8 @@ impl Block {
         }
     }
 
-    fn view(self, pictures: Option<&Path>) -> ManualBlock {
-        let plain = |kind, text: &str| ManualBlock { kind, text: text.into(), ..Default::default() };
+    fn view(self, chinese: bool, pictures: Option<&Path>) -> ManualBlock {
+        let plain = |kind, text| ManualBlock { kind, text: set(text, chinese), ..Default::default() };
         match self {
             Self::Heading(text) => plain(BlockKind::Heading, text),
             Self::Paragraph(text) => plain(BlockKind::Paragraph, text),
@@ -117,6 +117,11 @@ impl Block {
             }
         }
     }
+}
+
+/// A text as it is shown: the font's curly quotation marks are as wide as a Chinese character.
+fn set(text: &str, chinese: bool) -> SharedString {
+    if chinese { text.into() } else { text.replace(['\u{201c}', '\u{201d}'], "\"").into() }
 }
 
 fn blocks(text: &'static str) -> impl Iterator<Item = Block> {
@@ -234,7 +239,9 @@ impl Manual {
         let page = window.global::<ManualAdapter>();
         let pictures = self.pictures.as_deref();
         self.blocks.set_vec(
-            blocks(chapter.text(chinese)).map(|block| block.view(pictures)).collect::<Vec<ManualBlock>>(),
+            blocks(chapter.text(chinese))
+                .map(|block| block.view(chinese, pictures))
+                .collect::<Vec<ManualBlock>>(),
         );
         page.set_title(chapter.title(chinese).into());
         let next = CHAPTERS.get(self.chapter + 1).map_or("", |next| next.title(chinese));
@@ -292,7 +299,7 @@ mod tests {
             for block in blocks(text) {
                 if let Block::Picture(caption, file) = block {
                     pictures += 1;
-                    let shown = block.view(Some(&folder)).picture.size();
+                    let shown = block.view(true, Some(&folder)).picture.size();
                     assert!(shown.width >= 300 && shown.height >= 300, "{caption}: {file} is {shown:?}");
                 }
             }
@@ -308,9 +315,16 @@ mod tests {
             if let Some(bytes) = bytes {
                 std::fs::write(folder.path().join("home.png"), bytes).expect("written");
             }
-            let shown = block.view(Some(folder.path()));
+            let shown = block.view(false, Some(folder.path()));
             assert_eq!((shown.picture.size().width, shown.text.as_str()), (0, "The first page"));
         }
+    }
+
+    #[test]
+    fn what_stands_on_a_button_is_in_quotation_marks_of_the_language() {
+        let block = Block::of("Tap “Start”.");
+        assert_eq!(block.view(false, None).text, "Tap \"Start\".");
+        assert_eq!(Block::of("点“开始”。").view(true, None).text, "点“开始”。");
     }
 
     #[test]

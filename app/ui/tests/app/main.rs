@@ -11,6 +11,7 @@ mod gifts;
 mod golden;
 mod guests;
 mod keys;
+mod letters;
 mod lights;
 mod manual;
 mod matches;

@@ -10,7 +10,9 @@ use engine::GameKind;
 use proto::board::{self, Action, GomokuRule, GomokuSetup, Setup, Side, action, setup};
 use proto::control::{self, Event, Reply, Request, event, reply, request, seat};
 use qiyou::headless::{Scene, Stage, share_pictures};
-use qiyou::screens::{BoardAdapter, Game, ManualAdapter, NewGameAdapter, Page};
+use qiyou::screens::{
+    BoardAdapter, Dialog, FriendsAdapter, Game, InvitationAdapter, ManualAdapter, NewGameAdapter, Page,
+};
 use qiyou::{App, Client, FromHost, HandOfHost, Language, Paper, Preferences, Store};
 use slint::ComponentHandle;
 
@@ -841,6 +843,31 @@ const MANUAL: [(&str, Tell); 3] = [
     ("manual-trouble", |_, told| told.app.window().global::<ManualAdapter<'_>>().invoke_open_trouble()),
 ];
 
+/// Stories of matches by letter.
+const LETTERS: [(&str, Tell); 4] = [
+    ("letter-invite", |stage, told| {
+        people::away(told);
+        stage.pass(Duration::ZERO);
+        told.app.go(Page::Friends);
+        told.app.window().global::<FriendsAdapter<'_>>().invoke_open_friend("c".into());
+        told.app.ask(Dialog::Letter);
+    }),
+    ("letter-new-game", |stage, told| {
+        people::away(told);
+        stage.pass(Duration::ZERO);
+        told.app.window().global::<FriendsAdapter<'_>>().invoke_open_friend("c".into());
+        told.app.window().global::<InvitationAdapter<'_>>().invoke_write(Game::Go);
+    }),
+    ("letter-asked", |stage, told| {
+        people::away(told);
+        told.say(people::asked_by_letter());
+        stage.pass(Duration::ZERO);
+    }),
+    ("letter-board", |stage, told| {
+        open(stage, told, people::by_letter(control::LetterState::AtServer));
+    }),
+];
+
 /// A match that is over, as its page has it.
 pub(crate) fn ended(room: control::Room) -> control::Room {
     control::Room { can_act: false, can_take_back: false, can_analyse: true, ..room }
@@ -849,7 +876,7 @@ pub(crate) fn ended(room: control::Room) -> control::Room {
 /// All stories.
 pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
     let others = people::PEOPLE.into_iter().chain(puzzles::PUZZLES).chain(people::DISTURBANCES);
-    STORIES.into_iter().chain(others).chain(MANUAL)
+    STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS)
 }
 
 /// Tells a story in this language and theme, drawn at rest.
