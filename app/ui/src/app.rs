@@ -22,7 +22,7 @@ use crate::clipboard::Clipboard;
 use crate::feel::{Nothing, Senses};
 use crate::fonts;
 use crate::memory;
-use crate::preferences::{LastOpponent, Preferences, Store};
+use crate::preferences::{LastOpponent, PieceSet, Preferences, Store};
 use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
 
 use nav_stack::NavStack;
@@ -222,6 +222,11 @@ impl App {
     /// Turns the far side's pieces around when two people play at this device.
     pub fn prefer_facing(&self) {
         self.controller.prefer(|known| known.face_to_face = true);
+    }
+
+    /// Draws xiangqi's pieces with pictograms.
+    pub fn prefer_pictograms(&self) {
+        self.controller.prefer(|known| known.piece_set = PieceSet::Pictures);
     }
 
     /// Puts the actions to the left in landscape.

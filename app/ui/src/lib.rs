@@ -27,5 +27,5 @@ pub use app::{App, AppError, Work};
 pub use clipboard::{Clipboard, DesktopClipboard, Picture};
 pub use feel::{Devices, Senses, press};
 pub use preferences::{
-    Confirm, Language, LastColour, LastGame, LastOpponent, OwnPace, Paper, Preferences, Store,
+    Confirm, Language, LastColour, LastGame, LastOpponent, OwnPace, Paper, PieceSet, Preferences, Store,
 };
