@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use proto::board::{self as wire, action};
 use proto::control::{
-    self, FactKind, Help, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, TouchKind,
-    score, seat,
+    self, FactKind, Help, LetterState, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking,
+    TouchKind, score, seat,
 };
 use slint::{ComponentHandle, SharedString, Timer, TimerMode};
 
@@ -17,8 +17,8 @@ use super::{BoardPage, HintState, Solving, View, fact, near_side, other};
 use crate::adapters::{carrier, editor, game, new_game, picture, replay, side, update, wire_game};
 use crate::app::Controller;
 use crate::screens::{
-    Achieved, BoardAdapter, ChoiceKind, Ending, Link, MainWindow, OfferKind, Opponent, Run, Seat, Side, Task,
-    Thought,
+    Achieved, BoardAdapter, ChoiceKind, Ending, Letter, Link, MainWindow, OfferKind, Opponent, Run, Seat,
+    Side, Task, Thought,
 };
 
 /// What is beside the points is updated this long after a move: a frame later. A frame's changes are painted as at most three
@@ -406,6 +406,22 @@ pub(crate) fn ending(ending: wire::Ending) -> Ending {
     }
 }
 
+/// How far the last letter has come, while the match goes on by letter. On this player's turn there is nothing to send.
+pub(crate) fn letter(room: &Room) -> Option<Letter> {
+    let link = room.link.as_ref()?;
+    if matches!(link.state(), PeerLink::Up | PeerLink::Weak) || link.letter() == LetterState::Unspecified {
+        return None;
+    }
+    let board = room.board.as_ref()?;
+    Some(match link.letter() {
+        _ if room.mine.contains(&board.turn) => Letter::None,
+        LetterState::Unspecified => Letter::None,
+        LetterState::Waiting => Letter::Waiting,
+        LetterState::AtServer => Letter::AtServer,
+        LetterState::Delivered => Letter::Received,
+    })
+}
+
 fn show_link(page: &BoardAdapter<'_>, room: &Room, told_away: &RefCell<Option<(String, u32)>>) {
     let link = room.link.as_ref();
     page.set_link(match link.map(control::LinkState::state) {
@@ -415,6 +431,9 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room, told_away: &RefCell<Option<(S
         Some(PeerLink::Lost) => Link::Lost,
         Some(PeerLink::Left) => Link::Left,
     });
+    let letter = letter(room);
+    page.set_by_letter(letter.is_some());
+    page.set_letter(letter.unwrap_or(Letter::None));
     page.set_carrier(carrier(link.map(control::LinkState::carrier).unwrap_or_default()));
     // Between the host's messages the page counts by itself.
     let away = link.map(|link| (room.id.clone(), link.away_ms));
