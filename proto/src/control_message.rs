@@ -114,11 +114,13 @@ impl Bounded for Request {
                 | Body::ListPuzzles(_)
                 | Body::ListAdapters(_)
                 | Body::ShowFriendCode(_)
+                | Body::ShowPlaces(_)
                 | Body::SignOut(_)
                 | Body::TakeOver(_)
                 | Body::SetAway(_),
             ) => Ok(()),
             Some(Body::Block(block)) => id(&block.peer, "Block.peer"),
+            Some(Body::MeetAddress(meet)) => id(&meet.address, "MeetAddress.address"),
             Some(Body::SendAway(away)) => id(&away.peer, "SendAway.peer"),
             Some(Body::Unblock(unblock)) => id(&unblock.peer, "Unblock.peer"),
             Some(Body::SetNote(set)) => {
@@ -262,6 +264,11 @@ impl Bounded for Reply {
                 })
             }
             Some(Body::RoomId(room)) => id(room, "Reply.room_id"),
+            Some(Body::Peer(peer)) => id(peer, "Reply.peer"),
+            Some(Body::Places(places)) => {
+                bound(places.addresses.len() <= limits::PLACES, "Places.addresses")?;
+                places.addresses.iter().try_for_each(|one| id(one, "Places.addresses"))
+            }
             Some(Body::InviteId(invite)) => id(invite, "Reply.invite_id"),
             Some(Body::Matches(list)) => {
                 bound(list.matches.len() <= limits::LISTED_MATCHES, "Matches.matches")?;

@@ -128,6 +128,9 @@ pub const HINT_LINES: usize = 8;
 /// Threats that a hint names.
 pub const THREATS: usize = 64;
 
+/// Addresses of one device on the local network: two for each of its interfaces.
+pub const PLACES: usize = 32;
+
 /// Checks in one diagnosis.
 pub const CHECKS: usize = 128;
 

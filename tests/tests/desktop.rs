@@ -6,14 +6,14 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::mpsc::{Receiver, Sender as Tell, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dbus::Message;
-use dbus::arg::PropMap;
+use dbus::arg::{PropMap, Variant};
 use dbus::blocking::Connection;
 use dbus::channel::{MatchingReceiver, Sender};
 use dbus::message::MatchRule;
@@ -463,4 +463,109 @@ async fn in_quiet_hours_nothing_is_announced_and_no_client_rings() {
             assert_eq!(texts(&wall).len(), 1, "{:?}", texts(&wall));
         }
     }
+}
+
+// Power.
+
+/// What UPower and logind say of the device.
+#[derive(Default)]
+struct Powered {
+    on_battery: AtomicBool,
+    lid_closed: AtomicBool,
+    docked: AtomicBool,
+}
+
+/// UPower and logind with these properties; `upower`'s signal must be sent by the test.
+fn powered(bus: &PrivateBus) -> (Service, Service, Arc<Powered>) {
+    let powered = Arc::new(Powered::default());
+    let property = |powered: &Arc<Powered>| {
+        let powered = powered.clone();
+        move |message: &Message| {
+            assert_eq!(message.member().as_deref(), Some("Get"));
+            let (_interface, name): (String, String) = message.read2().expect("two words");
+            let value = match &*name {
+                "OnBattery" => &powered.on_battery,
+                "LidIsClosed" => &powered.lid_closed,
+                "Docked" => &powered.docked,
+                other => panic!("nobody asks for {other}"),
+            };
+            message.method_return().append1(Variant(value.load(Ordering::Relaxed)))
+        }
+    };
+    let upower = Service::start(bus, "org.freedesktop.UPower", property(&powered));
+    let logind = Service::start(bus, "org.freedesktop.login1", property(&powered));
+    (upower, logind, powered)
+}
+
+fn power_changed() -> Message {
+    let (path, interface) = ("/org/freedesktop/UPower", "org.freedesktop.DBus.Properties");
+    let changed = (PropMap::new(), Vec::<String>::new());
+    Message::new_signal(path, interface, "PropertiesChanged").expect("a signal").append3(
+        "org.freedesktop.UPower",
+        changed.0,
+        changed.1,
+    )
+}
+
+/// What the doctor says of power.
+async fn power_check(device: &mut Device) -> String {
+    let diagnosis = device.client.ask(request::Body::Diagnose(control::Diagnose {})).await;
+    let Ok(control::reply::Body::Diagnosis(diagnosis)) = diagnosis else { panic!("{diagnosis:?}") };
+    let check = diagnosis.checks.into_iter().find(|check| check.subject == "power");
+    check.expect("power is looked at").found
+}
+
+async fn until_power(device: &mut Device, says: &str) {
+    let begun = Instant::now();
+    loop {
+        let found = power_check(device).await;
+        if found.contains(says) {
+            return;
+        }
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {says:?}: {found}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn battery_and_mains_are_noticed_and_the_doctor_says_so() {
+    let bus = PrivateBus::start();
+    let (upower, _logind, powered) = powered(&bus);
+    powered.on_battery.store(true, Ordering::Relaxed);
+    let mut house = House::new(94);
+    let mut anna = house.device_with("Anna", |config| config.power = Some(bus.bus())).await;
+    until_power(&mut anna, "on battery").await;
+    powered.on_battery.store(false, Ordering::Relaxed);
+    upower.say(power_changed());
+    until_power(&mut anna, "on mains power").await;
+    let mut ben =
+        house.device_with("Ben", |config| config.power = Some(Bus::At("unix:path=/nowhere".into()))).await;
+    assert!(power_check(&mut ben).await.contains("on mains power"), "a device without UPower is plugged in");
+}
+
+#[tokio::test]
+async fn engines_rest_behind_a_closed_lid_and_go_on_when_it_is_opened_but_a_docked_device_plays_on() {
+    let bus = PrivateBus::start();
+    let (upower, _logind, powered) = powered(&bus);
+    let mut house = House::new(96);
+    let mut anna = house.device_with("Anna", |config| config.power = Some(bus.bus())).await;
+    powered.lid_closed.store(true, Ordering::Relaxed);
+    upower.say(power_changed());
+    until_power(&mut anna, "engines rest").await;
+    anna.client.open_room(None, Some(1)).await;
+    anna.client.play("h8").await.expect("played");
+    // The bot would have begun to think before the host answers what was asked later.
+    power_check(&mut anna).await;
+    assert!(anna.client.seen.thoughts.iter().all(|thought| !thought.on), "{:?}", anna.client.seen.thoughts);
+    powered.lid_closed.store(false, Ordering::Relaxed);
+    upower.say(power_changed());
+    anna.client.until("the bot answers", |seen| seen.room().is_some_and(|room| room.record.len() == 2)).await;
+
+    powered.docked.store(true, Ordering::Relaxed);
+    powered.lid_closed.store(true, Ordering::Relaxed);
+    powered.on_battery.store(true, Ordering::Relaxed);
+    upower.say(power_changed());
+    until_power(&mut anna, "on battery").await;
+    anna.client.play("a1").await.expect("played");
+    anna.client.until("the bot answers", |seen| seen.room().is_some_and(|room| room.record.len() == 4)).await;
 }

@@ -37,11 +37,13 @@ pub(crate) enum Command {
     },
     /// Connect to a device nearby; for a device that is not a friend, print the short string to compare
     Meet {
-        /// Name or id of the device
+        /// Name or id of the device, or its address on the local network, such as 192.168.1.20:47415
         who: String,
         #[command(flatten)]
         patience: Patience,
     },
+    /// Print the addresses of this device on the local network, for `meet` on a device that does not find it
+    Address,
     /// Confirm that both screens show the same short string
     Same {
         /// Name or id of the device compared with [default: the only comparison]

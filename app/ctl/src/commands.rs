@@ -38,6 +38,7 @@ impl Conversation {
             Command::PowerOn => self.ask_done(request::Body::PowerOn(control::PowerOn {})).await,
             Command::Scan { seconds } => self.scan(seconds).await,
             Command::Meet { who, patience } => self.meet(&who, patience.seconds).await,
+            Command::Address => self.places().await,
             Command::Same { who, wait } => self.compare(who, true, wait).await,
             Command::Different { who } => self.compare(who, false, 0).await,
             Command::Code { plain } => self.code(plain).await,

@@ -1,5 +1,7 @@
 //! Commands by which people find, compare and remember each other.
 
+use std::net::SocketAddr;
+
 use client::{HostState, json, words};
 use proto::control::{self, AccountState, ComparisonEnd, ConnectState, event, reply, request};
 use proto::short_string::PICTURES;
@@ -40,27 +42,40 @@ impl Conversation {
 
     pub(crate) async fn meet(&mut self, who: &str, seconds: u64) -> Result<(), Failure> {
         let deadline = within(seconds);
-        let peer = self.somebody(who, deadline).await?;
-        self.host.ask(request::Body::Meet(control::Meet { peer: peer.clone() })).await?;
+        let peer = if who.parse::<SocketAddr>().is_ok() {
+            let meet = control::MeetAddress { address: who.to_owned() };
+            let reply::Body::Peer(peer) = self.host.ask(request::Body::MeetAddress(meet)).await? else {
+                return Err(unexpected());
+            };
+            peer
+        } else {
+            let peer = self.somebody(who, deadline).await?;
+            self.host.ask(request::Body::Meet(control::Meet { peer: peer.clone() })).await?;
+            peer
+        };
         loop {
+            // The name behind a typed address is known once it is connected.
+            let connecting = self.host.state().connecting.get(&peer);
+            let name = connecting.map(|one| one.name.as_str()).filter(|name| !name.is_empty());
+            let name = name.unwrap_or(who).to_owned();
             if let Some(comparison) =
-                self.host.state().comparisons.iter().find(|one| one.peer == peer || one.name == who)
+                self.host.state().comparisons.iter().find(|one| one.peer == peer || one.name == name)
             {
                 return self.print(|| comparison_text(comparison), || json::comparison(comparison));
             }
-            if let Some(connecting) = self.host.state().connecting.get(&peer) {
+            if let Some(connecting) = connecting {
                 match connecting.state() {
-                    ConnectState::ConnectUp if self.is_friend(&peer, who) => {
+                    ConnectState::ConnectUp if self.is_friend(&peer, &name) => {
                         return self.print(|| "connected".into(), || json::connecting(connecting));
                     }
                     ConnectState::ConnectFailed => {
-                        return Err(Failure::NotToBe(format!("{who} could not be reached")));
+                        return Err(Failure::NotToBe(format!("{name} could not be reached")));
                     }
                     _ => {}
                 }
             }
             if self.host.next_until(deadline).await?.is_none() {
-                return Err(Failure::NotToBe(format!("{who} did not answer in time")));
+                return Err(Failure::NotToBe(format!("{name} did not answer in time")));
             }
         }
     }
@@ -70,6 +85,16 @@ impl Conversation {
         state.friends.contains_key(peer)
             || state.friends.values().any(|friend| friend.name == who && friend.connected)
             || state.nearby.get(peer).is_some_and(|one| one.is_friend)
+    }
+
+    /// Prints the addresses of this device that another person can type.
+    pub(crate) async fn places(&mut self) -> Result<(), Failure> {
+        let asked = request::Body::ShowPlaces(control::ShowPlaces {});
+        let reply::Body::Places(places) = self.host.ask(asked).await? else { return Err(unexpected()) };
+        if places.addresses.is_empty() {
+            return Err(Failure::NotToBe("this device is not visible on the local network".into()));
+        }
+        places.addresses.iter().try_for_each(|one| self.print(|| one.clone(), || json!({"address": one})))
     }
 
     pub(crate) async fn compare(

@@ -27,7 +27,7 @@ use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
 use crate::clients::Clients;
 use crate::connection::{ClientId, ClientNews};
-use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
+use crate::desktop::{self, Desktop, SleepNews};
 use crate::dialing::Dialing;
 use crate::gifts::Gifts;
 use crate::guests::Guests;
@@ -38,6 +38,7 @@ use crate::link_task::LinkTask;
 use crate::links::{LinkId, LinkNews};
 use crate::names::Names;
 use crate::nearby::Neighbourhood;
+use crate::power::{Power, PowerNews};
 use crate::profile::Profile;
 use crate::puzzles::PuzzleRoom;
 use crate::radios::{Radio, RadioNews};
@@ -85,6 +86,8 @@ pub(crate) enum Message {
     Activated(desktop::Subject),
     /// The system is about to sleep, or has woken up.
     Sleep(SleepNews),
+    /// Battery or lid have changed.
+    Power(PowerNews),
     /// The state of the account has changed.
     #[cfg(feature = "online")]
     Online(link::online::View),
@@ -166,8 +169,7 @@ pub(crate) struct Actor {
     pub(crate) desktop: Option<Desktop>,
     /// Program to start when a notification is clicked and no client with a window is attached.
     pub(crate) app: Option<OsString>,
-    /// Aborted when the actor is dropped.
-    pub(crate) sleep_watch: Option<AbortOnDrop>,
+    pub(crate) power: Power,
     /// Set while the system is about to sleep or asleep.
     pub(crate) suspend: Option<Suspend>,
     stopping: Option<oneshot::Sender<()>>,
@@ -203,6 +205,7 @@ impl Actor {
             }
         }
         let guests = Guests::new(&config);
+        let power = Power::new(config.sensors);
         let mut actor = Self {
             inbox,
             messages,
@@ -212,7 +215,7 @@ impl Actor {
             work: Work::default(),
             judging: None,
             last_judging: 0,
-            tablebase: TablebaseJob::new(config.data_dir.clone()),
+            tablebase: TablebaseJob::new(config.data_dir.clone(), power.engines.clone()),
             wall_clock: config.wall_clock,
             local_minute: config.local_minute,
             started: Instant::now(),
@@ -249,7 +252,7 @@ impl Actor {
             stalled: BTreeMap::new(),
             desktop: None,
             app: config.app.clone(),
-            sleep_watch: None,
+            power,
             suspend: None,
             stopping: None,
         };
@@ -275,7 +278,7 @@ impl Actor {
             actor.start_online();
         }
         actor.start_radios(transports);
-        actor.start_desktop(config.notifications, config.sleep);
+        actor.start_desktop(config.notifications, config.sleep, config.power);
         info!(name = actor.profile.name(), rooms = actor.rooms.len(), "the host has started");
         Ok(actor)
     }
@@ -333,6 +336,7 @@ impl Actor {
             Message::Radio(index, news) => self.radio_said(index, news),
             Message::Activated(subject) => self.activated(subject),
             Message::Sleep(news) => self.on_sleep_news(news),
+            Message::Power(news) => self.on_power_news(news),
             #[cfg(feature = "guest")]
             Message::Guest(news) => self.guest_said(news),
             #[cfg(feature = "guest")]

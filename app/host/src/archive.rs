@@ -18,6 +18,7 @@ use tracing::warn;
 use crate::actor::{Actor, Message};
 use crate::bots::BotMaker;
 use crate::peer::Peer;
+use crate::power::Engines;
 use crate::requests::{local_seat, needs_one_device};
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{Room, Seat, parse_match_name};
@@ -344,13 +345,15 @@ impl Actor {
         let shown = control::Judgements { room_id: asked.room_id.clone(), total, ..Default::default() };
         let (maker, seed, inbox) = (self.bot_maker.clone(), self.chance.seed(), self.inbox.clone());
         let (time, stopped) = (JUDGING_TIME.min(self.bot_time), stop.clone());
+        let engines = self.power.engines.clone();
         let tell = move |judged| {
             // Sending fails only after the actor has ended.
             let _ = inbox.send(Message::Judged(ticket, judged));
         };
         let work = move || {
             let all = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                judge_all(&maker, seed, start, &actions, time, &stopped, &tell);
+                let options = JudgingOptions { time, engines: &engines, stop: &stopped };
+                judge_all(&maker, seed, start, &actions, &options, &tell);
             }));
             drop(all);
             tell(None);
@@ -529,21 +532,31 @@ fn told(result: MatchResult) -> Option<Ended> {
     Some(Ended { winner, cause })
 }
 
+/// How an analysis proceeds.
+struct JudgingOptions<'a> {
+    /// Time for each position.
+    time: Duration,
+    /// While they rest, the analysis waits.
+    engines: &'a Engines,
+    stop: &'a AtomicBool,
+}
+
 fn judge_all(
     maker: &BotMaker,
     seed: u64,
     mut game: AnyGame,
     actions: &[engine::Action],
-    time: Duration,
-    stop: &AtomicBool,
+    options: &JudgingOptions<'_>,
     tell: &impl Fn(Option<control::Judgement>),
 ) {
+    let &JudgingOptions { time, engines, stop } = options;
     let mut bot = maker(game.kind(), Level::MAX, seed);
     let mut next = actions.iter();
     let mut moves = 0;
     // The position before the last action, with what was found there.
     let mut before: Option<(AnyGame, engine::Action, Report, i32)> = None;
     loop {
+        engines.wait_while_resting(stop);
         if stop.load(Ordering::Relaxed) {
             return;
         }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use engine::{AnyGame, Bot, GameKind, Level, Limits, Report};
 
 use crate::answer_delay::AnswerDelay;
+use crate::power::Engines;
 
 /// Constructs a bot for a game, a level and a seed. Tests replace the engine's bots.
 pub type BotMaker = Arc<dyn Fn(GameKind, Level, u64) -> Box<dyn Bot> + Send + Sync>;
@@ -58,9 +59,11 @@ struct Job {
 }
 
 impl BotThread {
-    /// Starts the thread, which calls `tell` with the ticket of the job of each message.
+    /// Starts the thread, which calls `tell` with the ticket of the job of each message. `engines` say how many threads a
+    /// search may use.
     pub(crate) fn start(
         level: Level,
+        engines: Engines,
         make: impl FnOnce() -> Box<dyn Bot> + Send + 'static,
         tell: impl Fn(u64, BotNews) + Send + 'static,
     ) -> std::io::Result<Self> {
@@ -68,7 +71,7 @@ impl BotThread {
         std::thread::Builder::new()
             .name("bot".into())
             .stack_size(STACK_BYTES)
-            .spawn(move || work(make, &inbox, &tell))?;
+            .spawn(move || work(make, &engines, &inbox, &tell))?;
         Ok(Self { level, jobs, stop: Arc::default(), ticket: 0, about: None })
     }
 
@@ -101,22 +104,22 @@ impl Drop for BotThread {
     }
 }
 
-/// Search threads: all cores but one, which is left to the user interface.
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1))
-}
-
-fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &mpsc::Receiver<Job>, tell: &impl Fn(u64, BotNews)) {
+fn work(
+    make: impl FnOnce() -> Box<dyn Bot>,
+    engines: &Engines,
+    inbox: &mpsc::Receiver<Job>,
+    tell: &impl Fn(u64, BotNews),
+) {
     let Ok(first) = inbox.recv() else { return };
     let mut ticket = first.ticket;
     let all = catch_unwind(AssertUnwindSafe(|| {
         let mut bot = make();
-        bot.set_threads(threads());
         let mut next = Some(first);
         while let Some(job) = next {
             ticket = job.ticket;
             if !job.stop.load(Ordering::Relaxed) {
                 let began = Instant::now();
+                bot.set_threads(engines.state().budget().threads);
                 let chosen = choose(&mut *bot, &job, tell);
                 let thought = began.elapsed();
                 if let Some(answer) = chosen.as_ref().and_then(|report| report.line.first()) {

@@ -19,6 +19,7 @@ use crate::actor::{Actor, Message};
 use crate::bots::BotMaker;
 use crate::chance::Entropy;
 use crate::desktop::Bus;
+use crate::power::Sensors;
 use crate::store::StoreError;
 
 /// Configuration of a host. Only the directory has no default.
@@ -46,6 +47,10 @@ pub struct HostConfig {
     pub app: Option<OsString>,
     /// Bus for news of the system's sleep, before which peers receive a goodbye. `None`: sleep is not noticed.
     pub sleep: Option<Bus>,
+    /// Bus for news of battery and lid, by which engines save power. `None`: neither is noticed.
+    pub power: Option<Bus>,
+    /// Files of the kernel that tell of heat and memory.
+    pub sensors: Sensors,
     /// Use a kernel timer, which wakes the process once where tokio's timer wakes it up to three times. Not for tests that
     /// pause tokio's clock.
     pub kernel_timer: bool,
@@ -68,7 +73,7 @@ impl HostConfig {
         let data_dir: PathBuf = data_dir.into();
         let tables = data_dir.clone();
         let bots = move |kind, level, seed| {
-            let mut bot = engine::partner(kind, level, seed, BOT_BYTES);
+            let mut bot = engine::partner(kind, level, seed, Sensors::default().table_bytes());
             bot.set_folder(&tables);
             bot
         };
@@ -84,6 +89,8 @@ impl HostConfig {
             notifications: None,
             app: None,
             sleep: None,
+            power: None,
+            sensors: Sensors::default(),
             kernel_timer: false,
             adapter: None,
             #[cfg(feature = "guest")]
@@ -128,10 +135,6 @@ impl HostConfig {
         self
     }
 }
-
-/// Memory for a bot's transposition table, in bytes. In the three seconds of level 10 a handheld's core visits at most a
-/// million positions, which fill it; with the app the total stays under half of what the leanest other board game uses.
-const BOT_BYTES: usize = 12 << 20;
 
 /// Why a host could not start.
 #[derive(Debug, thiserror::Error)]

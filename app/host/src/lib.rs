@@ -77,6 +77,7 @@ mod online;
 mod peer;
 mod people;
 mod play;
+mod power;
 mod profile;
 mod puzzles;
 mod quiet;
@@ -104,6 +105,7 @@ pub use desktop::Bus;
 #[cfg(feature = "guest")]
 pub use guests::GuestConfig;
 pub use host::{Connector, Host, HostConfig, HostError};
+pub use power::Sensors;
 pub use puzzles::tried;
 pub use room::{PlayerId, Seat};
 pub use show::position;

@@ -6,12 +6,17 @@ use std::process::Stdio;
 use proto::control::{self, Language, event};
 
 use crate::actor::{Actor, Message};
-use crate::desktop::{AbortOnDrop, Bus, Desktop, Order, Subject, Urgency, watch_sleep};
+use crate::desktop::{AbortOnDrop, Bus, Desktop, Order, Subject, Urgency, watch_power, watch_sleep};
 use crate::quiet::QuietHours;
 use crate::show::Refusal;
 
 impl Actor {
-    pub(crate) fn start_desktop(&mut self, notifications: Option<Bus>, sleep: Option<Bus>) {
+    pub(crate) fn start_desktop(
+        &mut self,
+        notifications: Option<Bus>,
+        sleep: Option<Bus>,
+        power: Option<Bus>,
+    ) {
         if let Some(bus) = notifications {
             let inbox = self.inbox.clone();
             let activated = move |subject| {
@@ -26,7 +31,12 @@ impl Actor {
             let inbox = self.inbox.clone();
             // The task ends by itself after the actor; nothing waits for it, and it only waits for the bus.
             let task = tokio::spawn(watch_sleep(bus, move |news| inbox.send(Message::Sleep(news)).is_ok()));
-            self.sleep_watch = Some(AbortOnDrop(task.abort_handle()));
+            self.power.keep(AbortOnDrop(task.abort_handle()));
+        }
+        if let Some(bus) = power {
+            let inbox = self.inbox.clone();
+            let task = tokio::spawn(watch_power(bus, move |news| inbox.send(Message::Power(news)).is_ok()));
+            self.power.keep(AbortOnDrop(task.abort_handle()));
         }
     }
 

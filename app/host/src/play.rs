@@ -125,10 +125,13 @@ impl Actor {
         let Some(room) = self.rooms.get(&id) else { return };
         let paused = room.record().paused;
         let (turn, over) = (self.turn(room).filter(|_| !paused), room.turn().is_none());
+        // A running clock does not wait for a lid to be opened.
+        let rests = self.power.engines.rest() && self.left_for_bot(id).is_none();
         for side in Side::BOTH {
             let key = (id, side.index());
             let level = self.rooms[&id].bot(side);
-            let (Some(level), true) = (level, turn == Some(side) && !self.stalled.contains_key(&id)) else {
+            let is_due = turn == Some(side) && !rests && !self.stalled.contains_key(&id);
+            let (Some(level), true) = (level, is_due) else {
                 self.idle_bot(key, side, level.is_none() || over);
                 continue;
             };
@@ -151,7 +154,8 @@ impl Actor {
                     // Sending fails only after the actor has ended.
                     let _ = inbox.send(Message::Bot((id, side), ticket, news));
                 };
-                match BotThread::start(level, move || maker(kind, level, seed), tell) {
+                let engines = self.power.engines.clone();
+                match BotThread::start(level, engines, move || maker(kind, level, seed), tell) {
                     Ok(bot) => {
                         self.bots.insert(key, bot);
                     }

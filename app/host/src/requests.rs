@@ -118,6 +118,8 @@ impl Actor {
             Body::SetCarrier(set) => self.set_carrier(set.carrier(), set.on),
             Body::SetEndings(set) => self.set_tablebase(set.on),
             Body::SetWish(set) => self.set_wish(set.game),
+            Body::MeetAddress(meet) => self.meet_address(&meet.address).map(Answer::Peer),
+            Body::ShowPlaces(_) => Ok(Answer::Places(self.places())),
             Body::ShowFriendCode(_) => Ok(Answer::FriendCode(self.friend_code())),
             Body::AddFriend(add) => self.add_friend(&add.code).map(|()| done()),
             #[cfg(feature = "online")]
@@ -209,8 +211,10 @@ impl Actor {
             found,
             remedy: remedy.into(),
         }];
-        let transports = self.transports();
+        let (transports, engines) = (self.transports(), self.power.engines.clone());
         self.tasks.spawn(async move {
+            // A sensor may take milliseconds. An error is a panic there.
+            checks.extend(tokio::task::spawn_blocking(move || engines.check()).await);
             if transports.is_empty() {
                 checks.push(control::Check {
                     subject: "links".into(),

@@ -1,4 +1,4 @@
-//! The system's sleep: a goodbye before it, and reconnecting after it.
+//! The system's sleep: a goodbye before it, and reconnecting after it. Engines rest meanwhile, and while the lid is closed.
 
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use tracing::info;
 use crate::actor::Actor;
 use crate::desktop::{Inhibitor, SleepNews};
 use crate::dialing::DialingEvent;
+use crate::power::{Engines, PowerNews};
 
 /// Time limit for the goodbye. logind allows five seconds in total (InhibitDelayMaxSec); a link that cannot send within two
 /// is dead.
@@ -26,14 +27,30 @@ impl Actor {
         match news {
             SleepNews::Soon(held) => {
                 self.suspend = Some(Suspend { held, until: Instant::now() + GOODBYE });
+                self.rest_or_wake(|engines| engines.set_asleep(true));
                 // Everything is already on disk, because actions are stored before they are sent.
                 self.say_goodbye(ByeReason::ByeSuspend);
                 self.handle_dialing(DialingEvent::AllUnwanted);
             }
             SleepNews::Over => {
                 if self.suspend.take().is_some() {
+                    self.rest_or_wake(|engines| engines.set_asleep(false));
                     self.look_for_everyone();
                 }
+            }
+        }
+    }
+
+    pub(crate) fn on_power_news(&mut self, news: PowerNews) {
+        self.rest_or_wake(|engines| engines.on_news(news));
+    }
+
+    /// `change` returns whether engines begin or end to rest.
+    fn rest_or_wake(&mut self, change: impl FnOnce(&Engines) -> bool) {
+        if change(&self.power.engines) {
+            info!(rest = self.power.engines.rest(), "engines");
+            for id in self.rooms.keys().copied().collect::<Vec<_>>() {
+                self.wake_bots(id);
             }
         }
     }

@@ -12,6 +12,7 @@ use engine::liuzhou::tablebase::Tablebase;
 use proto::control::{self, EndingsState, RefusalCode};
 use tracing::{debug, warn};
 
+use crate::power::Engines;
 use crate::show::Refusal;
 
 /// Interval of progress reports: as often as a percentage can be read.
@@ -23,6 +24,7 @@ const NICENESS: i32 = 15;
 /// State of the table, and its computation.
 pub(crate) struct TablebaseJob {
     folder: PathBuf,
+    engines: Engines,
     working: Option<Working>,
     last: u64,
     failed: bool,
@@ -50,9 +52,9 @@ pub(crate) enum TablebaseNews {
 }
 
 impl TablebaseJob {
-    /// `folder`: the data directory.
-    pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, working: None, last: 0, failed: false }
+    /// `folder`: the data directory. The computation rests while `engines` do.
+    pub(crate) fn new(folder: PathBuf, engines: Engines) -> Self {
+        Self { folder, engines, working: None, last: 0, failed: false }
     }
 
     /// Starts the computation, or stops it and deletes the table. `tell` gets the thread's messages with the number of the
@@ -88,12 +90,14 @@ impl TablebaseJob {
         tell: impl Fn(u64, TablebaseNews) + Send + 'static,
     ) -> Result<(), Refusal> {
         let (ticket, folder, stop) = (working.ticket, self.folder.clone(), working.stop.clone());
+        let engines = self.engines.clone();
         let work = move || {
             if let Err(error) = rustix::process::nice(NICENESS) {
                 debug!(%error, "the tablebase is built at normal priority");
             }
             let mut told: Option<Instant> = None;
             let ended = Tablebase::put_into(&LiuzhouSetup::default(), &folder, &stop, &mut |plies, part| {
+                engines.wait_while_resting(&stop);
                 if told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
                     told = Some(Instant::now());
                     tell(ticket, TablebaseNews::Progress(plies, part));
@@ -169,10 +173,11 @@ impl TablebaseJob {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::power::Sensors;
 
     fn job() -> (TablebaseJob, tempfile::TempDir) {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        (TablebaseJob::new(folder.path().to_owned()), folder)
+        (TablebaseJob::new(folder.path().to_owned(), Engines::new(Sensors::default())), folder)
     }
 
     /// A computation without its thread.

@@ -1,4 +1,4 @@
-//! Output and input beside the screen: sounds, music, vibration and gamepads.
+//! Output and input beside pages: sounds, music, vibration, gamepads, and whether the screen stays on.
 //!
 //! This crate knows no game, no page and no host. It computes every sound ([`synth`], [`music`]); the program contains no
 //! recording. A missing loudspeaker, motor or gamepad means silence, not an error, and is logged at `debug` at most. Each
@@ -10,11 +10,13 @@ pub mod motor;
 pub mod music;
 pub mod pads;
 mod player;
+pub mod screen;
 pub mod synth;
 
 pub use motor::{Feel, Motor};
 pub use pads::Press;
 pub use player::Player;
+pub use screen::Screen;
 pub use synth::{Cue, RATE};
 
 /// The highest level; 0 is mute.

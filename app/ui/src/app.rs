@@ -18,6 +18,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::adapters;
 use crate::art::Sprites;
+use crate::awake::{Shown, keeps_screen_on};
 use crate::clipboard::Clipboard;
 use crate::feel::{Nothing, Senses};
 use crate::fonts;
@@ -482,6 +483,7 @@ impl Controller {
         let changed = std::mem::replace(&mut self.known_mut().in_front, on) != on;
         if changed {
             self.tell_front();
+            self.show();
         }
     }
 
@@ -645,5 +647,15 @@ impl Controller {
         if let Some(window) = self.window.upgrade() {
             adapters::show(&window, self);
         }
+        let on = {
+            let known = self.read();
+            keeps_screen_on(&Shown {
+                wanted: known.preferences.keep_screen_on,
+                in_front: known.in_front,
+                page: known.page(),
+                room: known.room.as_ref(),
+            })
+        };
+        self.senses.borrow().keep_screen_on(on);
     }
 }

@@ -1,9 +1,10 @@
-//! Output of sounds, music and vibration, and input from gamepads.
+//! Output of sounds, music and vibration, the screen that stays on, and input from gamepads.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use senses::{Cue, Feel, Motor, Player, Press};
+use senses::{Cue, Feel, Motor, Player, Press, Screen};
 use slint::platform::{Key, WindowEvent};
 use slint::{ComponentHandle, SharedString};
 
@@ -19,6 +20,8 @@ pub trait Senses {
     fn feel(&self, feel: Feel);
     /// Whether there is a vibration motor.
     fn has_motor(&self) -> bool;
+    /// Keeps the screen on from now on, or lets it go off again.
+    fn keep_screen_on(&self, on: bool);
 }
 
 /// No output.
@@ -31,19 +34,28 @@ impl Senses for Nothing {
     fn has_motor(&self) -> bool {
         false
     }
+    fn keep_screen_on(&self, _: bool) {}
 }
 
-/// Loudspeaker and vibration motor of this machine, as far as present.
+/// Loudspeaker, vibration motor and screen of this machine, as far as present.
 pub struct Devices {
     player: Player,
     motor: Motor,
+    screen: Screen,
+    /// What the screen was told last.
+    screen_on: Cell<bool>,
 }
 
 impl Devices {
     /// Opens the devices on threads of their own. Each start plays another piece of music.
     pub fn of_this_machine() -> Rc<Self> {
         let seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        Rc::new(Self { player: Player::new(seed), motor: Motor::find() })
+        Rc::new(Self {
+            player: Player::new(seed),
+            motor: Motor::find(),
+            screen: Screen::default(),
+            screen_on: Cell::new(false),
+        })
     }
 }
 
@@ -62,6 +74,12 @@ impl Senses for Devices {
 
     fn has_motor(&self) -> bool {
         self.motor.is_there()
+    }
+
+    fn keep_screen_on(&self, on: bool) {
+        if self.screen_on.replace(on) != on {
+            self.screen.keep_on(on);
+        }
     }
 }
 

@@ -12,6 +12,7 @@
 mod adapters;
 mod app;
 mod art;
+mod awake;
 mod clipboard;
 mod feel;
 mod files;

@@ -36,6 +36,9 @@ struct Arguments {
     /// Do not advertise or discover devices in the local network if no daemon is running
     #[arg(long)]
     no_lan: bool,
+    /// The TCP port on the local network if no daemon is running, for a firewall [default: any free port]
+    #[arg(long, conflicts_with = "no_lan")]
+    lan_port: Option<u16>,
     /// Do not serve guests with a browser if no daemon is running
     #[cfg(feature = "guest")]
     #[arg(long)]
@@ -200,11 +203,13 @@ async fn reach_host(
     };
     let mut config = HostConfig::new(data_dir);
     config.kernel_timer = true;
+    config.power = Some(host::Bus::Usual);
     if !arguments.no_bluetooth {
         config = config.with_bluetooth(arguments.adapter);
     }
     if !arguments.no_lan {
-        config = config.with_lan(link::lan::LanConfig::default());
+        let port = arguments.lan_port.unwrap_or(0);
+        config = config.with_lan(link::lan::LanConfig { port, ..Default::default() });
     }
     #[cfg(feature = "guest")]
     if !arguments.no_guests {

@@ -204,6 +204,8 @@ pub struct Preferences {
     pub music_level: u8,
     /// Vibration, if there is a motor.
     pub vibration: bool,
+    /// The screen stays on while the player is to move, a clock runs or a match is looked through.
+    pub keep_screen_on: bool,
     /// Last choices, by the game's word such as `lights-out`.
     pub games: BTreeMap<String, LastGame>,
     /// The word of the game for invitations of people nearby.
@@ -233,6 +235,7 @@ impl Default for Preferences {
             last_sound_level: 6,
             music_level: 0,
             vibration: true,
+            keep_screen_on: true,
             games: BTreeMap::new(),
             nearby_game: GOMOKU.into(),
             pace: String::new(),

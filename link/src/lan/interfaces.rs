@@ -23,7 +23,7 @@ pub fn is_neighbour(ip: IpAddr) -> bool {
 
 /// Whether this address is local: in a network of this device, or a private address behind a router of the same house. An advert
 /// or a friend code may name no other address: its author could make this device connect to any host.
-pub(super) fn is_local(ip: IpAddr) -> bool {
+pub fn is_local(ip: IpAddr) -> bool {
     is_private(ip) || is_neighbour(ip)
 }
 

@@ -14,6 +14,7 @@ mod changes;
 mod changes;
 mod dial;
 mod discovery;
+mod firewall;
 mod interfaces;
 mod stream;
 
@@ -32,6 +33,7 @@ use tracing::debug;
 
 use self::changes::Changes;
 use self::discovery::{Announced, Browsing, Mdns};
+use self::firewall::{Firewalls, Needed};
 use self::stream::LanStream;
 use crate::{
     Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Sighting, Tag, Transport,
@@ -41,7 +43,7 @@ use crate::{
 pub use self::advert::SERVICE;
 #[cfg(feature = "online")]
 pub(crate) use self::advert::{card_strings, read_card};
-pub use self::interfaces::is_neighbour;
+pub use self::interfaces::{is_local, is_neighbour};
 
 /// The port of multicast DNS (RFC 6762, section 3).
 pub const MDNS_PORT: u16 = 5353;
@@ -246,10 +248,31 @@ impl Transport for LanTransport {
             let remedy = "Connect the device to a network, such as a Wi-Fi that the other one is in too.";
             return vec![found("no network interface has an address".into(), Verdict::Limited, remedy)];
         }
-        usable
-            .into_iter()
+        let mut findings: Vec<Finding> = (usable.iter())
             .map(|interface| found(format!("{}, {}", interface.name, interface.ip()), Verdict::Good, ""))
-            .collect()
+            .collect();
+        let config = &self.shared.config;
+        let (port, is_fixed) = (self.shared.lock().listens, config.port != 0);
+        let Some(port) = port else {
+            let text = "none: this device is not visible now, and others cannot connect to it".into();
+            findings.push(Finding { subject: "lan_port", ..found(text, Verdict::Good, "") });
+            return findings;
+        };
+        let text = if is_fixed {
+            format!("TCP port {port}, always")
+        } else {
+            format!("TCP port {port}, until the next start: --lan-port fixes it")
+        };
+        findings.push(Finding { subject: "lan_port", ..found(text, Verdict::Good, "") });
+        let mdns_port = config.mdns_port;
+        let interfaces: Vec<_> = usable.into_iter().map(|one| (one.name.clone(), one.ip())).collect();
+        let examined = tokio::task::spawn_blocking(move || {
+            let needed = Needed { port, is_fixed, mdns_port, interfaces: &interfaces };
+            Firewalls::default().examine(&needed)
+        });
+        // An error is a panic there.
+        findings.extend(examined.await);
+        findings
     }
 }
 

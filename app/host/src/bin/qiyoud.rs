@@ -43,7 +43,7 @@ struct Arguments {
     /// Neither be found nor look for others on the local network
     #[arg(long)]
     no_lan: bool,
-    /// The TCP port on the local network, for a firewall [default: any]
+    /// The TCP port on the local network, for a firewall [default: any free port]
     #[arg(long, conflicts_with = "no_lan")]
     lan_port: Option<u16>,
     /// Do not serve guests with a browser
@@ -120,6 +120,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     config.notifications = (!arguments.no_notifications).then_some(Bus::Usual);
     config.app = Some("qiyou".into());
     config.sleep = Some(Bus::Usual);
+    config.power = Some(Bus::Usual);
     config.kernel_timer = true;
     if !arguments.no_bluetooth {
         config = config.with_bluetooth(arguments.adapter);

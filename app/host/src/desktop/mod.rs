@@ -1,4 +1,4 @@
-//! Desktop integration over D-Bus: notifications while nobody looks at a client, and the system's sleep.
+//! Desktop integration over D-Bus: notifications while nobody looks at a client, the system's sleep, battery and lid.
 //!
 //! Each part runs in a task of its own, which connects on demand and reconnects after a loss. Without D-Bus there are no
 //! notifications, and sleep looks like a lost link.
@@ -7,6 +7,7 @@
 mod bus;
 pub(crate) mod news;
 mod notifications;
+mod power;
 #[cfg(all(target_os = "linux", feature = "online"))]
 pub(crate) mod secret_service;
 mod sleep;
@@ -15,6 +16,7 @@ use proto::control::{Language, event};
 use tokio::sync::mpsc;
 
 pub(crate) use notifications::{Notification, Order, Subject, Urgency};
+pub(crate) use power::run as watch_power;
 pub(crate) use sleep::{Inhibitor, SleepNews, run as watch_sleep};
 
 /// The D-Bus to use.

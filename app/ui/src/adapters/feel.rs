@@ -36,6 +36,9 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
         cx.preferences.change(|known| known.vibration = !known.vibration);
         cx.feel.shake(Feel::Strong);
     }));
+    page.on_toggle_keep_screen_on(touched!(app, |_pages, cx| {
+        cx.preferences.change(|known| known.keep_screen_on = !known.keep_screen_on);
+    }));
     page.on_low_time(touched!(app, |_pages, cx| cx.feel.hear(Cue::Tick)));
 }
 
@@ -45,6 +48,7 @@ pub(super) fn show(window: &MainWindow, app: &Controller) {
     page.set_sound(known.preferences.sound_level.into());
     page.set_music(known.preferences.music_level.into());
     page.set_vibration(known.preferences.vibration);
+    page.set_keep_screen_on(known.preferences.keep_screen_on);
     page.set_has_motor(app.has_motor());
 }
 

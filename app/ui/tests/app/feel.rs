@@ -8,7 +8,7 @@ use i_slint_backend_testing::ElementHandle;
 use proto::board::{Result as Outcome, Side};
 use proto::control::{self, Mark, MarkKind, Piece, event, request};
 use qiyou::headless::Stage;
-use qiyou::screens::{Dialog, FeelAdapter, Navigation, Page, ReplayAdapter};
+use qiyou::screens::{Dialog, FeelAdapter, Focus, Navigation, Page, ReplayAdapter};
 use qiyou::{Senses, press};
 use senses::{Cue, Feel, Press};
 use slint::ComponentHandle;
@@ -22,6 +22,7 @@ struct Listener {
     felt: RefCell<Vec<Feel>>,
     music: RefCell<Vec<u8>>,
     motor: Cell<bool>,
+    screen_on: Cell<bool>,
 }
 
 impl Senses for Listener {
@@ -39,6 +40,10 @@ impl Senses for Listener {
 
     fn has_motor(&self) -> bool {
         self.motor.get()
+    }
+
+    fn keep_screen_on(&self, on: bool) {
+        self.screen_on.set(on);
     }
 }
 
@@ -269,4 +274,35 @@ fn the_shoulders_of_a_gamepad_go_through_a_record() {
     };
     assert_eq!(looked(&mut told, Press::Earlier), [total - 1]);
     assert!(looked(&mut told, Press::Later).is_empty(), "the end is known");
+}
+
+#[test]
+fn the_screen_stays_on_while_the_player_is_to_move_in_the_window_in_front_unless_it_is_not_wanted() {
+    let stage = Stage::new();
+    let mut now = room(bot(3), here(), &[Side::Second]);
+    now.can_act = true;
+    let (told, listener) = listening(&stage, now.clone());
+    let say = |now: &control::Room| {
+        told.say(event::Body::Room(now.clone()));
+        stage.settle(&told.scene);
+        listener.screen_on.get()
+    };
+    assert!(say(&now), "the player is to move");
+    let waiting = control::Room { can_act: false, ..now.clone() };
+    assert!(!say(&waiting), "the bot thinks");
+    assert!(say(&now));
+    let front = |on: bool| {
+        told.app.window().global::<Focus<'_>>().invoke_window_turned(on);
+        listener.screen_on.get()
+    };
+    assert!(!front(false), "another window is in front");
+    assert!(front(true));
+    let toggle = || {
+        told.app.window().global::<FeelAdapter<'_>>().invoke_toggle_keep_screen_on();
+        listener.screen_on.get()
+    };
+    assert!(!toggle(), "the player does not want it");
+    assert!(toggle());
+    told.app.go(Page::Home);
+    assert!(!listener.screen_on.get(), "the board is not shown");
 }

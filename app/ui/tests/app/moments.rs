@@ -31,6 +31,8 @@ impl Senses for Listener {
     fn has_motor(&self) -> bool {
         false
     }
+
+    fn keep_screen_on(&self, _: bool) {}
 }
 
 /// Before and after the last move of a match that this device's player wins, by a row on the board.
