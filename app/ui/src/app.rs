@@ -225,6 +225,11 @@ impl App {
         self.controller.prefer(|known| known.face_to_face = true);
     }
 
+    /// Turns the board to whoever is to move when two people play at this device.
+    pub fn prefer_turning(&self) {
+        self.controller.prefer(|known| known.turn_to_mover = true);
+    }
+
     /// Draws xiangqi's pieces with pictograms.
     pub fn prefer_pictograms(&self) {
         self.controller.prefer(|known| known.piece_set = PieceSet::Pictures);

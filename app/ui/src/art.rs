@@ -336,7 +336,7 @@ fn drawn_piece(side: i32, piece: i32, look: Look) -> String {
         )
     };
     let svg = format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100" viewBox="0 0 100 100"><circle cx="50" cy="50" r="43" fill="{ground}" stroke="{edge}" stroke-width="2.6"/><circle cx="50" cy="50" r="36" fill="none" stroke="{ink}" stroke-width="1.3"/>{sign}</svg>"##
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100" viewBox="0 0 100 100"><circle cx="50" cy="50" r="43" fill="{ground}" stroke="{edge}" stroke-width="2.6"/><circle cx="50" cy="50" r="36" fill="none" stroke="{ink}" stroke-width="1.3"/>{sign}</svg>"#
     );
     if tone == Tone::EInk { black_and_white(&svg) } else { svg }
 }

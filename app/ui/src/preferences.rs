@@ -188,6 +188,8 @@ pub struct Preferences {
     pub confirm_moves: Confirm,
     /// With two people at this device: pieces of the far side are turned around.
     pub face_to_face: bool,
+    /// With two people at this device: the board turns to whoever is to move.
+    pub turn_to_mover: bool,
     /// 0 paper, 1 wood, 2 slate.
     pub board_style: u8,
     /// The signs on xiangqi's pieces.
@@ -225,6 +227,7 @@ impl Default for Preferences {
             coordinates: true,
             confirm_moves: Confirm::Small,
             face_to_face: false,
+            turn_to_mover: false,
             board_style: 0,
             piece_set: PieceSet::Characters,
             left_handed: false,

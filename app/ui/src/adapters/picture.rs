@@ -40,7 +40,7 @@ pub(crate) fn save(app: &Controller, subject: &Subject, match_file: &str) {
     let written = draw(app, subject)
         .map_err(io::Error::other)
         .and_then(|picture| picture.png())
-        .and_then(|png| records::write_new(&format!("{stem}.png"), &png, &app.read()));
+        .and_then(|png| records::write_picture(&format!("{stem}.png"), &png, &app.read()));
     match written {
         Ok(path) => {
             app.open(Dialog::None);

@@ -23,5 +23,6 @@ mod play;
 mod puzzles;
 mod replay;
 mod touches;
+mod two_here;
 mod ways;
 mod work;

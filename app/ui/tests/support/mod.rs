@@ -872,11 +872,17 @@ const LETTERS: [(&str, Tell); 4] = [
     }),
 ];
 
-/// Xiangqi with pictograms.
-const PICTOGRAMS: [(&str, Tell); 1] = [("xiangqi-pictures", |stage, told| {
-    told.app.prefer_pictograms();
-    open(stage, told, games::against_the_device(&games::xiangqi(), engine::Side::First));
-})];
+/// Boards as players may prefer them: xiangqi with pictograms, and a board that turns to whoever is to move.
+const PREFERRED: [(&str, Tell); 2] = [
+    ("xiangqi-pictures", |stage, told| {
+        told.app.prefer_pictograms();
+        open(stage, told, games::against_the_device(&games::xiangqi(), engine::Side::First));
+    }),
+    ("two-here-turning", |stage, told| {
+        told.app.prefer_turning();
+        open(stage, told, room(here(), here(), &[Side::First, Side::Second]));
+    }),
+];
 
 /// A match that is over, as its page has it.
 pub(crate) fn ended(room: control::Room) -> control::Room {
@@ -886,7 +892,7 @@ pub(crate) fn ended(room: control::Room) -> control::Room {
 /// All stories.
 pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
     let others = people::PEOPLE.into_iter().chain(puzzles::PUZZLES).chain(people::DISTURBANCES);
-    STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS).chain(PICTOGRAMS)
+    STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS).chain(PREFERRED)
 }
 
 /// Tells a story in this language and theme, drawn at rest.

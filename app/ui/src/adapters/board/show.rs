@@ -15,10 +15,10 @@ use super::layout::Layout;
 use super::points::{show_part, show_points};
 use super::{BoardPage, HintState, Solving, View, fact, near_side, other};
 use crate::adapters::{carrier, editor, game, new_game, picture, replay, side, update, wire_game};
-use crate::app::Controller;
+use crate::app::{AppState, Controller};
 use crate::screens::{
-    Achieved, BoardAdapter, ChoiceKind, Ending, Letter, Link, MainWindow, OfferKind, Opponent, Run, Seat,
-    Side, Task, Thought,
+    Achieved, BoardAdapter, ChoiceKind, Dialog, Ending, Letter, Link, MainWindow, OfferKind, Opponent, Run,
+    Seat, Side, Task, Thought,
 };
 
 /// What is beside the points is updated this long after a move: a frame later. A frame's changes are painted as at most three
@@ -74,7 +74,11 @@ impl BoardPage {
         }
         let page = window.global::<BoardAdapter>();
         let board = room.board.clone().unwrap_or_default();
-        let layout = Layout::of(self, room, &board);
+        if known.question() == Dialog::More {
+            // Asks the desktop, and only when it matters.
+            page.set_can_copy_picture(app.clipboard().is_some());
+        }
+        let layout = Layout::of(&known, self, room, &board);
         let point = self.waiting(room, &board).and_then(|at| layout.index(at));
         page.set_waiting_point(point.map_or(-1, |index| index as i32));
         show_points(&page, app, view, room, &board, &layout);
@@ -88,14 +92,14 @@ pub(crate) fn counts_area(setup: Option<&wire::Setup>) -> bool {
 }
 
 /// The position on the board, for a picture: of a large Lights Out board as much as fits in a picture.
-pub(super) fn subject(room: &Room, page: &BoardPage) -> Option<picture::Subject> {
+pub(super) fn subject(known: &AppState, room: &Room, page: &BoardPage) -> Option<picture::Subject> {
     let board = room.board.clone()?;
     Some(picture::Subject {
         summary: replay::summary_of(room),
         // The host sends no move number for tried moves.
         moves: if room.analysis.is_some() { 0 } else { room.moves },
         over: room.result.is_some() && room.analysis.is_none(),
-        turned: Layout::of(page, room, &board).turned,
+        turned: Layout::of(known, page, room, &board).turned,
         board,
     })
 }
@@ -120,7 +124,7 @@ fn show_beside(window: &MainWindow, app: &Controller, view: View<'_>) {
         [only] => wire::Side::try_from(only).unwrap_or_default(),
         _ => wire::Side::Unspecified,
     };
-    let near = near_side(room);
+    let near = near_side(view.known, room);
     let far = other(near);
     page.set_swapped(is_swapped(&board));
     show_facts(&page, app, view, room, &board, near);
@@ -274,6 +278,8 @@ fn show_facts(
     page.set_turned(view.page.turned);
     let both_here = room.mine.len() == 2;
     page.set_can_face(both_here && board.game() == wire::Game::Xiangqi);
+    page.set_can_turn(both_here && !game::is_solo(board.game()));
+    page.set_turning(view.known.preferences.turn_to_mover);
     page.set_face_to_face(view.known.preferences.face_to_face);
     page.set_can_say(room.link.as_ref().is_some_and(|link| link.state() == PeerLink::Up));
     page.set_muted(view.known.friend_at_board().is_some_and(|friend| friend.muted));
