@@ -181,7 +181,7 @@ impl MemoryNetwork {
     }
 
     /// The device accepts at most this many links at a time, as a Bluetooth peripheral accepts one central; `None`: any number.
-    /// Further peers are turned away, and hear it only if its card is for [`Card::beside_links`].
+    /// Further peers are turned away. A network that poses as Bluetooth hears nothing of a device whose places are taken.
     pub fn set_places(&self, name: &str, places: Option<usize>) {
         self.lock().device(name).places = places;
     }
@@ -195,7 +195,7 @@ impl MemoryNetwork {
 
     /// The card that a device advertises; `None` while it cannot be found.
     pub fn card(&self, name: &str) -> Option<Card> {
-        self.lock().advertised(name).cloned()
+        self.lock().advertised(name, self.kind).cloned()
     }
 
     fn address(&self, name: &str) -> Address {
@@ -244,10 +244,9 @@ impl Air {
     }
 
     /// The card of this name that can be heard now.
-    fn advertised(&self, name: &str) -> Option<&Card> {
-        self.findable(name)
-            .map(|listening| &listening.card)
-            .filter(|card| card.beside_links || !self.is_full(name))
+    fn advertised(&self, name: &str, kind: CarrierKind) -> Option<&Card> {
+        let is_mute = kind == CarrierKind::Bluetooth && self.is_full(name);
+        self.findable(name).filter(|_| !is_mute).map(|listening| &listening.card)
     }
 
     fn new_link(&mut self, dialer: &str, listener: &str) -> (MemoryLink, MemoryLink) {
@@ -487,7 +486,7 @@ impl Watching {
             return;
         }
         for name in air.devices.keys().filter(|name| **name != self.transport.name) {
-            if let Some(card) = air.advertised(name) {
+            if let Some(card) = air.advertised(name, self.transport.network.kind) {
                 self.waiting.push_back(WatchEvent::Seen(Sighting {
                     address: self.transport.network.address(name),
                     tag: card.tag,
@@ -521,7 +520,6 @@ mod tests {
             busy: false,
             name: Some(name.to_owned()),
             seldom: false,
-            beside_links: false,
         }
     }
 
@@ -603,9 +601,6 @@ mod tests {
         assert!(watch.next().now_or_never().is_none());
         assert!(matches!(carl.connect(&ben.address()).await, Err(LinkError::Unreachable(_))));
         assert_eq!(watch.next().await, Some(WatchEvent::TurnedAway));
-        assert_eq!(network.card("ben"), None, "not heard while its place is taken");
-        listener.update(Card { beside_links: true, ..card("Ben") }).await.expect("updated");
-        assert!(network.card("ben").is_some(), "but where it says so");
         drop(accepted);
         carl.connect(&ben.address()).await.expect("the place is free again");
         assert!(watch.next().now_or_never().is_none());

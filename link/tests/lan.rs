@@ -31,7 +31,6 @@ fn card(tag: u8, name: &str) -> Card {
         wish: 5,
         name: Some(name.into()),
         seldom: false,
-        beside_links: false,
     }
 }
 

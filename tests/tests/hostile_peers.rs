@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use link::identity::Identity;
+use link::memory::MemoryNetwork;
 use link::secure::{self, ExpectedPeer, SecureLink};
 use link::{Card, CarrierKind, Duplex, Tag, Transport};
 use proto::control::{self, Carrier, NoticeKind, RefusalCode, request};
@@ -236,7 +237,6 @@ async fn a_friend_finds_the_only_place_of_a_carrier_that_a_stranger_holds() {
     let id = carl.client.find("Anna").await;
     carl.client.done(request::Body::Meet(control::Meet { peer: id })).await;
     anna.client.until("Carl's string", |seen| !seen.comparisons.is_empty()).await;
-    assert!(house.air.card("Anna").is_some(), "she can still be found");
     // Nobody compares the strings. Ben's device dials Anna after its start, because a match is unfinished.
     let asked = tokio::time::Instant::now();
     ben.start().await;
@@ -244,8 +244,45 @@ async fn a_friend_finds_the_only_place_of_a_carrier_that_a_stranger_holds() {
     assert!(asked.elapsed() < Duration::from_secs(45), "while he looks, and before the comparison times out");
     anna.client.until("Ben", |seen| seen.friends.values().any(|one| one.connected)).await;
     assert!(anna.client.seen.comparisons.is_empty());
-    assert_eq!(house.air.card("Anna"), None, "the friend has the place to himself");
     check_undisturbed(anna, ben).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_friend_who_is_awaited_gets_in_where_a_stranger_has_the_radio_to_itself() {
+    let mut house = House::new(47);
+    house.air = MemoryNetwork::posing_as(CarrierKind::Bluetooth, 47);
+    let (mut anna, mut ben) = in_a_match(&mut house).await;
+    ben.stop().await;
+    anna.client.until("Ben is away", |seen| seen.friends.values().all(|one| !one.connected)).await;
+    house.air.set_places("Anna", Some(1));
+    let mut carl = house.device("Carl").await;
+    let id = carl.client.find("Anna").await;
+    carl.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    anna.client.until("Carl's string", |seen| !seen.comparisons.is_empty()).await;
+    assert_eq!(house.air.card("Anna"), None, "nobody hears her beside the link");
+    ben.start().await;
+    ben.client.until("Anna", |seen| seen.friends.values().any(|one| one.connected)).await;
+    anna.client.until("Ben", |seen| seen.friends.values().any(|one| one.connected)).await;
+    assert!(anna.client.seen.comparisons.is_empty() && anna.client.seen.strangers.is_empty());
+    check_undisturbed(anna, ben).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stranger_whom_the_person_has_answered_keeps_the_radio() {
+    let mut house = House::new(48);
+    house.air = MemoryNetwork::posing_as(CarrierKind::Bluetooth, 48);
+    let (mut anna, mut ben) = in_a_match(&mut house).await;
+    ben.stop().await;
+    house.air.set_places("Anna", Some(1));
+    let mut carl = house.device("Carl").await;
+    let id = carl.client.find("Anna").await;
+    carl.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    anna.client.until("Carl's string", |seen| !seen.comparisons.is_empty()).await;
+    let peer = anna.client.seen.comparisons[0].peer.clone();
+    anna.client.done(request::Body::Compare(control::Compare { peer, same: true })).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(anna.client.seen.strangers.len(), 1, "she waits for his answer");
+    carl.client.until("the string", |seen| !seen.comparisons.is_empty()).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -334,7 +371,6 @@ async fn who_dials_a_device_of_another_age_reads_which_one_is_too_old() {
             wish: 0,
             name: Some("Zoe".into()),
             seldom: false,
-            beside_links: false,
         };
         let mut listener = house.air.transport("Zoe").listen(card).await.expect("it can be found");
         let id = anna.client.find("Zoe").await;

@@ -367,11 +367,13 @@ impl Actor {
         #[cfg(not(feature = "online"))]
         let letters = None;
         let others = [self.exposure_deadline(), self.suspend_deadline(), self.guests_deadline(), letters];
+        let others = others.into_iter().chain([self.air_deadline()]);
         people.into_iter().chain(others).flatten().min()
     }
 
     fn on_time(&mut self) {
         let now = Instant::now();
+        self.free_the_air();
         let due: Vec<_> = self.stalled.iter().filter(|(_, at)| **at <= now).map(|(room, _)| *room).collect();
         for room in due {
             self.stalled.remove(&room);

@@ -144,9 +144,23 @@ pub(crate) fn gives_way(strangers: &[Waiting]) -> Option<PlayerId> {
     oldest_that_gives_way(strangers, HELLO_GRACE)
 }
 
+/// The stranger who has to give up a carrier that a link has to itself, and in what time: while the link is up, nobody hears this
+/// device, so a friend who is awaited is not even turned away. None while one of the strangers is wanted.
+pub(crate) fn gives_up_the_air(strangers: &[Waiting]) -> Option<(PlayerId, Duration)> {
+    if strangers.iter().any(|one| one.is_wanted) {
+        return None;
+    }
+    let left = |one: &Waiting| (one.key, grace(one, HELLO_GRACE).saturating_sub(one.age));
+    strangers.iter().map(left).min_by_key(|(_, left)| *left)
+}
+
+/// How long a stranger keeps its place at least.
+fn grace(one: &Waiting, hello_grace: Duration) -> Duration {
+    if one.is_shown { COMPARING_GRACE } else { hello_grace }
+}
+
 fn oldest_that_gives_way(strangers: &[Waiting], hello_grace: Duration) -> Option<PlayerId> {
-    let grace = |one: &Waiting| if one.is_shown { COMPARING_GRACE } else { hello_grace };
-    let gives_way = |one: &&Waiting| !one.is_wanted && one.age >= grace(one);
+    let gives_way = |one: &&Waiting| !one.is_wanted && one.age >= grace(one, hello_grace);
     // Strangers without a string are displaced first: they show nothing to the user.
     strangers.iter().filter(gives_way).max_by_key(|one| (!one.is_shown, one.age)).map(|one| one.key)
 }
@@ -244,6 +258,21 @@ mod tests {
         assert!(!gone(waiting(1, 4, false)) && gone(waiting(1, 5, false)));
         assert!(!gone(waiting(1, 29, true)) && gone(waiting(1, 30, true)));
         assert!(!gone(Waiting { is_wanted: true, ..waiting(1, 90, true) }));
+    }
+
+    #[test]
+    fn the_air_is_given_up_after_a_fair_time_but_not_by_whom_the_person_wants() {
+        let seconds = Duration::from_secs;
+        let key = |number: u8| PlayerId([number; 32]);
+        assert_eq!(gives_up_the_air(&[]), None);
+        assert_eq!(gives_up_the_air(&[waiting(1, 10, true)]), Some((key(1), seconds(20))));
+        assert_eq!(
+            gives_up_the_air(&[waiting(1, 10, true), waiting(2, 1, false)]),
+            Some((key(2), seconds(4)))
+        );
+        assert_eq!(gives_up_the_air(&[waiting(1, 90, true)]), Some((key(1), seconds(0))));
+        let wanted = Waiting { is_wanted: true, ..waiting(2, 90, true) };
+        assert_eq!(gives_up_the_air(&[waiting(1, 90, true), wanted]), None);
     }
 
     #[test]

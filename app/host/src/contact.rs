@@ -67,12 +67,32 @@ impl Actor {
         }
     }
 
-    /// All links of this carrier are of strangers who may have to give way: it goes on advertising, so that a friend comes so far
-    /// as to be turned away, and then in.
-    pub(crate) fn strangers_hold(&self, kind: CarrierKind) -> bool {
+    /// The stranger who has to give up Bluetooth, and when: a friend is awaited there, and all its links are of strangers.
+    fn bluetooth_is_held(&self) -> Option<(PlayerId, Instant)> {
+        let kind = CarrierKind::Bluetooth;
+        let strangers: Vec<Waiting> = self.waiting_strangers(Some(kind)).collect();
         let linked = |peer: &&Peer| peer.link.as_ref().is_some_and(|link| link.kind == kind);
-        let strangers = self.waiting_strangers(Some(kind)).filter(|one| !one.is_wanted).count();
-        strangers > 0 && self.people.values().filter(linked).count() == strangers
+        let awaited = |peer: &Peer| peer.friend.is_some() && peer.link.is_none() && self.has_unfinished(peer);
+        if self.people.values().filter(linked).count() != strangers.len()
+            || !self.people.values().any(awaited)
+        {
+            return None;
+        }
+        admission::gives_up_the_air(&strangers).map(|(key, left)| (key, Instant::now() + left))
+    }
+
+    /// When a stranger has to give up a carrier.
+    pub(crate) fn air_deadline(&self) -> Option<Instant> {
+        self.bluetooth_is_held().map(|(_, at)| at)
+    }
+
+    /// Ends the link of a stranger whose time on a carrier is over.
+    pub(crate) fn free_the_air(&mut self) {
+        if let Some((key, _)) = self.bluetooth_is_held().filter(|(_, at)| *at <= Instant::now()) {
+            debug!("a stranger gives up the radio, on which a friend is awaited");
+            self.strangers.send_away(key, Instant::now());
+            self.end_link_of_stranger(key);
+        }
     }
 
     fn end_link_of_stranger(&mut self, key: PlayerId) {

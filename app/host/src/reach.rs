@@ -119,19 +119,15 @@ impl Actor {
             wish: self.profile.wish().filter(|_| to == Visibility::Everyone).map_or(0, |kind| kind as u8),
             name: (to == Visibility::Everyone).then(|| self.profile.name().to_owned()),
             seldom,
-            beside_links: false,
         });
+        let wants = Wants { scan, card };
+        let nothing = Wants { scan: false, card: None };
         for radio in &self.radios {
-            let wants = if radio.unused {
-                Wants { scan: false, card: None }
-            } else {
-                let beside_links = self.strangers_hold(radio.kind());
-                Wants { scan, card: card.clone().map(|card| Card { beside_links, ..card }) }
-            };
+            let wants = if radio.unused { &nothing } else { &wants };
             radio.wants.send_if_modified(|old| {
-                let changed = *old != wants;
+                let changed = old != wants;
                 if changed {
-                    *old = wants;
+                    old.clone_from(wants);
                 }
                 changed
             });
@@ -400,7 +396,7 @@ impl Actor {
         }
     }
 
-    fn has_unfinished(&self, peer: &Peer) -> bool {
+    pub(crate) fn has_unfinished(&self, peer: &Peer) -> bool {
         let goes_on = |room: &Room| peer.unsettled().any(|state| state.id() == room.id());
         self.rooms.values().any(|room| room.peer() == Some(peer.key) && goes_on(room))
     }

@@ -192,7 +192,6 @@ mod tests {
             wish: 0,
             name: Some("Lin".into()),
             seldom: false,
-            beside_links: false,
         };
         vec![
             DeviceProperty::Rssi(-60),

@@ -70,7 +70,6 @@ fn card() -> Card {
         wish: 0,
         name: Some("Ann".into()),
         seldom: false,
-        beside_links: false,
     }
 }
 
@@ -435,41 +434,16 @@ fn a_second_central_is_turned_away_and_told_of_and_the_first_link_is_not_disturb
         let bluez = Bluez::start(3).await;
         let (ann, ben, carl) = (transport(0), transport(1), transport(2));
         let mut listener = ann.listen(card()).await.expect("listens");
-        let mut link = meet(&ben, &mut *listener).await.expect("a link");
-        until("the link has the radio to itself", || !bluez.advertises(0)).await;
-        // The link's peer may have to give way: others hear this device, and are told apart from it.
-        listener.update(Card { beside_links: true, ..card() }).await.expect("updated");
         let seen = see(&carl).await;
+        let mut link = meet(&ben, &mut *listener).await.expect("a link");
+        // Adverts of before the link are still on the air for him: he connects beside it.
+        bluez.faults(|faults| faults.answers_always = true);
         let mut turned_away = ann.watch(false);
         let dials = tokio::spawn(async move { carl.connect(&seen.address).await.map(drop) });
         let told = async { while turned_away.next().await.expect("it goes on") != WatchEvent::TurnedAway {} };
         within("he is turned away", told).await;
         exchange(&mut link, 5_000).await;
-        // The first link gives way.
-        let (here, there) = link;
-        drop(there);
-        ends(here).await;
-        let (second, dialed) = tokio::join!(within("his link", listener.accept()), dials);
-        assert!(second.is_ok() || dialed.expect("no panic").is_err(), "he is in, or may try again");
-    });
-}
-
-#[test]
-fn a_refusal_to_advertise_beside_a_link_is_forgotten_when_the_link_ends() {
-    alone("a_refusal_to_advertise_beside_a_link_is_forgotten_when_the_link_ends", || async {
-        let bluez = Bluez::start(2).await;
-        bluez.faults(|faults| faults.no_advert_beside_links = true);
-        let (ann, ben) = (transport(0), transport(1));
-        let mut listener = ann.listen(Card { beside_links: true, ..card() }).await.expect("listens");
-        for _ in 0..4 {
-            let (here, there) = meet(&ben, &mut *listener).await.expect("a link");
-            let before = bluez.asked().adverts;
-            listener.update(Card { beside_links: true, busy: true, ..card() }).await.expect("updated");
-            until("it was tried", || bluez.asked().adverts > before).await;
-            drop(here);
-            ends(there).await;
-            until("found again", || bluez.advertises(0)).await;
-        }
-        reaches(&ann, CarrierState::Ready).await;
+        dials.abort();
+        exchange(&mut link, 5_000).await;
     });
 }

@@ -63,8 +63,8 @@ pub(crate) struct Faults {
     pub(crate) connects: VecDeque<&'static str>,
     /// Every connect is refused until the device is removed: an attempt of a crashed client is still under way.
     pub(crate) stuck: bool,
-    /// Advertising beside a connection is refused.
-    pub(crate) no_advert_beside_links: bool,
+    /// Devices are heard and connected to without an advertisement.
+    pub(crate) answers_always: bool,
     /// Advertising and discovery exclude each other.
     pub(crate) one_role: bool,
     /// A device that is not connected is forgotten when discovery stops.
@@ -90,7 +90,7 @@ impl Default for Faults {
             silence: false,
             connects: VecDeque::new(),
             stuck: false,
-            no_advert_beside_links: false,
+            answers_always: false,
             one_role: false,
             forgets: false,
             mtu: Some(517),
@@ -403,8 +403,13 @@ impl Core {
         }
         let answered = async {
             loop {
-                let can =
-                    self.air().adapters.get(&there).is_some_and(|one| one.powered && one.advert.is_some());
+                let can = {
+                    let air = self.air();
+                    let always = air.faults.answers_always;
+                    air.adapters
+                        .get(&there)
+                        .is_some_and(|one| one.powered && (always || one.advert.is_some()))
+                };
                 if can {
                     return;
                 }
@@ -720,8 +725,7 @@ impl Adverts {
             let mut air = self.core.air();
             air.asked.adverts += 1;
             let discovers = !air.adapters[&self.number].discovering.is_empty();
-            let linked = !air.peers(self.number).is_empty();
-            if (air.faults.one_role && discovers) || (air.faults.no_advert_beside_links && linked) {
+            if air.faults.one_role && discovers {
                 return Err(Error::Failed("Failed to register advertisement".into()));
             }
         }
