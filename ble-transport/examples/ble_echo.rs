@@ -71,6 +71,7 @@ async fn serve(bluetooth: &BleTransport) -> Result<(), Failure> {
         busy: false,
         name: Some("echo".into()),
         seldom: false,
+        beside_links: false,
     };
     let mut listener: Box<dyn Listener> = bluetooth.listen(card).await?;
     let mut states = bluetooth.watch(false);

@@ -57,6 +57,7 @@ pub(crate) fn read_card(payload: &[u8], name: Option<String>) -> Option<Card> {
         wish: 0,
         name: name.filter(|_| state & NAMED != 0),
         seldom: false,
+        beside_links: false,
     })
 }
 
@@ -77,7 +78,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_card_comes_back_from_the_air(tag: [u8; 5], open_to_all: bool, busy: bool, name: Option<String>) {
-            let card = Card { tag: Tag(tag), open_to_all, busy, wish: 0, name, seldom: false };
+            let card = Card { tag: Tag(tag), open_to_all, busy, wish: 0, name, seldom: false, beside_links: false };
             prop_assert_eq!(read_card(&card_payload(&card), card.name.clone()), Some(card));
         }
 
@@ -104,6 +105,7 @@ mod tests {
             wish: 0,
             name: Some("阿明".into()),
             seldom: false,
+            beside_links: false,
         };
         assert_eq!(card_payload(&card), [0x15, 1, 2, 3, 4, 5]);
         assert_eq!(fitting_name("棋友棋友棋友棋友棋友"), "棋友棋友棋友棋友棋");
@@ -113,16 +115,30 @@ mod tests {
     fn the_advert_fills_its_31_bytes_and_no_more() {
         let flags = 3;
         let uuid = 2 + 16;
-        let card =
-            Card { tag: Tag([0; 5]), open_to_all: false, busy: false, wish: 0, name: None, seldom: false };
+        let card = Card {
+            tag: Tag([0; 5]),
+            open_to_all: false,
+            busy: false,
+            wish: 0,
+            name: None,
+            seldom: false,
+            beside_links: false,
+        };
         let manufacturer = 2 + 2 + card_payload(&card).len();
         assert_eq!(flags + uuid + manufacturer, 31);
     }
 
     #[test]
     fn a_name_that_the_card_does_not_announce_is_somebody_elses() {
-        let card =
-            Card { tag: Tag([9; 5]), open_to_all: false, busy: true, wish: 0, name: None, seldom: false };
+        let card = Card {
+            tag: Tag([9; 5]),
+            open_to_all: false,
+            busy: true,
+            wish: 0,
+            name: None,
+            seldom: false,
+            beside_links: false,
+        };
         assert_eq!(read_card(&card_payload(&card), Some("localhost".into())), Some(card));
     }
 

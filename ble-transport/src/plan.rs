@@ -57,6 +57,8 @@ pub(crate) struct Wants {
     pub(crate) dialing: u32,
     /// Number of links that are up.
     pub(crate) links: u32,
+    /// The card is advertised beside links too.
+    pub(crate) beside_links: bool,
 }
 
 /// The wanted state of the radio.
@@ -97,15 +99,17 @@ pub(crate) fn plan(world: World, wants: Wants, turn: Turn) -> Plan {
         Ability::ScanOnly => CarrierState::NoAdvertising,
     };
     // A link has the radio to itself: advertising beside a link costs the link air time, is refused by many controllers, and
-    // invites a second central, which would receive the notifications too.
+    // invites a second central, which would receive the notifications too. A link that may have to give way does not keep others
+    // out: advertising beside it is tried.
     let free = wants.links == 0 && !world.asleep;
+    let free_to_advertise = free || (wants.beside_links && !world.asleep);
     // While advertising, controllers that cannot do both drop a new link or answer a connect with InProgress.
     let advert_possible = match world.ability {
         Ability::Both => true,
         Ability::InTurns => wants.connecting == 0,
         Ability::ScanOnly => false,
     };
-    let wants_advert = wants.listening && free && advert_possible;
+    let wants_advert = wants.listening && free_to_advertise && advert_possible;
     // Discovery runs until BlueZ has accepted the connect: once discovery stops, BlueZ forgets devices with random addresses
     // ("doesn't exist"). Then discovery must stop: the kernel connects on the peer's next advertisement, which a controller that
     // filters duplicates does not report again before BlueZ restarts its discovery, 10 s later.
@@ -270,7 +274,8 @@ mod tests {
         ability: Ability::Both,
         asleep: false,
     };
-    const NEARBY_PAGE: Wants = Wants { listening: true, scanning: 1, connecting: 0, dialing: 0, links: 0 };
+    const NEARBY_PAGE: Wants =
+        Wants { listening: true, scanning: 1, connecting: 0, dialing: 0, links: 0, beside_links: false };
 
     fn decide(world: World, wants: Wants) -> Plan {
         plan(world, wants, Turn::Scan)
@@ -316,6 +321,19 @@ mod tests {
             let plan = decide(GOOD, wants);
             assert!(plan.serve && !plan.advertise && !plan.scan);
         }
+    }
+
+    #[test]
+    fn beside_a_link_that_may_have_to_give_way_this_device_can_still_be_found() {
+        let beside = Wants { links: 1, beside_links: true, ..NEARBY_PAGE };
+        let both = decide(GOOD, beside);
+        assert!(both.serve && both.advertise && !both.scan);
+        for ability in [Ability::InTurns, Ability::ScanOnly] {
+            let plan = decide(World { ability, ..GOOD }, beside);
+            assert_eq!(plan.advertise, ability == Ability::InTurns);
+            assert!(!plan.scan && !plan.contended);
+        }
+        assert!(!decide(World { asleep: true, ..GOOD }, beside).advertise);
     }
 
     #[test]

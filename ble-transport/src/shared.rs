@@ -84,8 +84,11 @@ impl Shared {
     }
 
     pub(crate) fn wants(&self) -> Wants {
+        let (listening, beside_links) =
+            self.listener().as_ref().map_or((false, false), |listening| (true, listening.card.beside_links));
         Wants {
-            listening: self.listener().is_some(),
+            listening,
+            beside_links,
             scanning: self.scanning.load(Relaxed),
             connecting: self.connecting.load(Relaxed),
             dialing: self.dialing.load(Relaxed),
@@ -291,7 +294,15 @@ mod tests {
     use link::Tag;
 
     fn card(tag: u8) -> Card {
-        Card { tag: Tag([tag; 5]), open_to_all: true, busy: false, wish: 0, name: None, seldom: false }
+        Card {
+            tag: Tag([tag; 5]),
+            open_to_all: true,
+            busy: false,
+            wish: 0,
+            name: None,
+            seldom: false,
+            beside_links: false,
+        }
     }
 
     #[tokio::test]
@@ -329,10 +340,7 @@ mod tests {
         assert_eq!(shared.wants().scanning, 0, "watching without scanning costs no radio");
         let watches = [shared.watch(true), shared.watch(true)];
         let (connecting, link) = (shared.want_connecting(), shared.want_link());
-        assert_eq!(
-            shared.wants(),
-            Wants { listening: false, scanning: 2, connecting: 1, dialing: 0, links: 1 }
-        );
+        assert_eq!(shared.wants(), Wants { scanning: 2, connecting: 1, links: 1, ..Wants::default() });
         drop((quiet, watches, connecting, link));
         assert_eq!(shared.wants(), Wants::default());
     }

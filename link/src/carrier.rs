@@ -49,6 +49,9 @@ pub struct Card {
     /// Advertised at a long interval, to save the battery while nobody uses this device: found in seconds instead of at once. Not
     /// transmitted.
     pub seldom: bool,
+    /// Advertised also while a link is up, where the adapter can: the link may have to give way to somebody who hears this. Costs
+    /// the link air time. Not transmitted.
+    pub beside_links: bool,
 }
 
 /// Where a transport reaches a peer. Opaque above the transport; stays equal for one peer while the peer is in range.

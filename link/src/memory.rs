@@ -181,7 +181,7 @@ impl MemoryNetwork {
     }
 
     /// The device accepts at most this many links at a time, as a Bluetooth peripheral accepts one central; `None`: any number.
-    /// Further peers are turned away.
+    /// Further peers are turned away, and hear it only if its card is for [`Card::beside_links`].
     pub fn set_places(&self, name: &str, places: Option<usize>) {
         self.lock().device(name).places = places;
     }
@@ -195,7 +195,7 @@ impl MemoryNetwork {
 
     /// The card that a device advertises; `None` while it cannot be found.
     pub fn card(&self, name: &str) -> Option<Card> {
-        self.lock().findable(name).map(|listening| listening.card.clone())
+        self.lock().advertised(name).cloned()
     }
 
     fn address(&self, name: &str) -> Address {
@@ -243,6 +243,13 @@ impl Air {
         device.listening.as_ref().filter(|_| found)
     }
 
+    /// The card of this name that can be heard now.
+    fn advertised(&self, name: &str) -> Option<&Card> {
+        self.findable(name)
+            .map(|listening| &listening.card)
+            .filter(|card| card.beside_links || !self.is_full(name))
+    }
+
     fn new_link(&mut self, dialer: &str, listener: &str) -> (MemoryLink, MemoryLink) {
         let life = self.lives.clone().map(|range| Arc::new(Mutex::new(self.random.within(range))));
         let mut pipe = || {
@@ -257,8 +264,8 @@ impl Air {
     }
 
     /// Whether incoming links occupy all places of the device.
-    fn is_full(&mut self, name: &str) -> bool {
-        let Some(places) = self.device(name).places else { return false };
+    fn is_full(&self, name: &str) -> bool {
+        let Some(places) = self.devices.get(name).and_then(|device| device.places) else { return false };
         // A link with one closed end is over for the person there; the other end may still hold unread bytes.
         let taken = |link: &&Standing| link.ends[1] == name && link.pipes.iter().all(Shared::is_open);
         self.links.iter().filter(taken).count() >= places
@@ -480,7 +487,7 @@ impl Watching {
             return;
         }
         for name in air.devices.keys().filter(|name| **name != self.transport.name) {
-            if let Some(Listening { card, .. }) = air.findable(name) {
+            if let Some(card) = air.advertised(name) {
                 self.waiting.push_back(WatchEvent::Seen(Sighting {
                     address: self.transport.network.address(name),
                     tag: card.tag,
@@ -514,6 +521,7 @@ mod tests {
             busy: false,
             name: Some(name.to_owned()),
             seldom: false,
+            beside_links: false,
         }
     }
 
@@ -595,6 +603,9 @@ mod tests {
         assert!(watch.next().now_or_never().is_none());
         assert!(matches!(carl.connect(&ben.address()).await, Err(LinkError::Unreachable(_))));
         assert_eq!(watch.next().await, Some(WatchEvent::TurnedAway));
+        assert_eq!(network.card("ben"), None, "not heard while its place is taken");
+        listener.update(Card { beside_links: true, ..card("Ben") }).await.expect("updated");
+        assert!(network.card("ben").is_some(), "but where it says so");
         drop(accepted);
         carl.connect(&ben.address()).await.expect("the place is free again");
         assert!(watch.next().now_or_never().is_none());

@@ -236,6 +236,7 @@ async fn a_friend_finds_the_only_place_of_a_carrier_that_a_stranger_holds() {
     let id = carl.client.find("Anna").await;
     carl.client.done(request::Body::Meet(control::Meet { peer: id })).await;
     anna.client.until("Carl's string", |seen| !seen.comparisons.is_empty()).await;
+    assert!(house.air.card("Anna").is_some(), "she can still be found");
     // Nobody compares the strings. Ben's device dials Anna after its start, because a match is unfinished.
     let asked = tokio::time::Instant::now();
     ben.start().await;
@@ -243,6 +244,7 @@ async fn a_friend_finds_the_only_place_of_a_carrier_that_a_stranger_holds() {
     assert!(asked.elapsed() < Duration::from_secs(45), "while he looks, and before the comparison times out");
     anna.client.until("Ben", |seen| seen.friends.values().any(|one| one.connected)).await;
     assert!(anna.client.seen.comparisons.is_empty());
+    assert_eq!(house.air.card("Anna"), None, "the friend has the place to himself");
     check_undisturbed(anna, ben).await;
 }
 
@@ -332,6 +334,7 @@ async fn who_dials_a_device_of_another_age_reads_which_one_is_too_old() {
             wish: 0,
             name: Some("Zoe".into()),
             seldom: false,
+            beside_links: false,
         };
         let mut listener = house.air.transport("Zoe").listen(card).await.expect("it can be found");
         let id = anna.client.find("Zoe").await;

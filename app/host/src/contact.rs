@@ -16,7 +16,7 @@ use crate::admission::{self, Caller, Rules, Standing, Verdict, Waiting, Why};
 use crate::dialing::{DialingEvent, Target};
 use crate::link_task::LinkTask;
 use crate::links::{Down, HandshakeRole, LinkEnds, LinkId, LinkNews, Order};
-use crate::peer::PeerLink;
+use crate::peer::{Peer, PeerLink};
 use crate::room::PlayerId;
 
 /// Maximum number of simultaneous handshakes of incoming links on one carrier.
@@ -65,6 +65,14 @@ impl Actor {
             debug!("a stranger gives way to a peer that was turned away");
             self.end_link_of_stranger(key);
         }
+    }
+
+    /// All links of this carrier are of strangers who may have to give way: it goes on advertising, so that a friend comes so far
+    /// as to be turned away, and then in.
+    pub(crate) fn strangers_hold(&self, kind: CarrierKind) -> bool {
+        let linked = |peer: &&Peer| peer.link.as_ref().is_some_and(|link| link.kind == kind);
+        let strangers = self.waiting_strangers(Some(kind)).filter(|one| !one.is_wanted).count();
+        strangers > 0 && self.people.values().filter(linked).count() == strangers
     }
 
     fn end_link_of_stranger(&mut self, key: PlayerId) {

@@ -119,15 +119,19 @@ impl Actor {
             wish: self.profile.wish().filter(|_| to == Visibility::Everyone).map_or(0, |kind| kind as u8),
             name: (to == Visibility::Everyone).then(|| self.profile.name().to_owned()),
             seldom,
+            beside_links: false,
         });
-        let wants = Wants { scan, card };
-        let nothing = Wants { scan: false, card: None };
         for radio in &self.radios {
-            let wants = if radio.unused { &nothing } else { &wants };
+            let wants = if radio.unused {
+                Wants { scan: false, card: None }
+            } else {
+                let beside_links = self.strangers_hold(radio.kind());
+                Wants { scan, card: card.clone().map(|card| Card { beside_links, ..card }) }
+            };
             radio.wants.send_if_modified(|old| {
-                let changed = old != wants;
+                let changed = *old != wants;
                 if changed {
-                    old.clone_from(wants);
+                    *old = wants;
                 }
                 changed
             });

@@ -1,4 +1,4 @@
-//! Contrast of text and marks against their background, in both themes and all board styles, by WCAG 2.2: 1.4.3 for text,
+//! Contrast of text and marks against their background, in every theme and all board styles, by WCAG 2.2: 1.4.3 for text,
 //! 1.4.11 for graphics. All colours are read from ui/theme.slint.
 
 use std::fs;
@@ -13,6 +13,7 @@ const MARK: f64 = 3.0;
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     dark: bool,
+    eink: bool,
     board_style: u8,
 }
 
@@ -66,10 +67,11 @@ fn value(expression: &str, chosen: Chosen) -> &str {
         .expect("a question has two answers")
         .0;
     let holds = condition.split("&&").map(str::trim).all(|term| match term.split_once("==") {
-        None => {
-            assert_eq!(term, "dark");
-            chosen.dark
-        }
+        None => match term {
+            "dark" => chosen.dark,
+            "eink" => chosen.eink,
+            other => panic!("a colour depends on {other}"),
+        },
         Some((of, number)) => {
             assert_eq!(of.trim(), "board-style");
             number.trim().parse() == Ok(chosen.board_style)
@@ -95,9 +97,9 @@ fn contrast(one: &str, other: &str) -> f64 {
 
 fn too_faint(theme: &Theme, pairs: &[(&str, &str)], least: f64, styles: &[u8]) -> Vec<String> {
     let mut faint = Vec::new();
-    for dark in [false, true] {
+    for (dark, eink) in [(false, false), (true, false), (false, true)] {
         for &board_style in styles {
-            let chosen = Chosen { dark, board_style };
+            let chosen = Chosen { dark, eink, board_style };
             for (drawn, on) in pairs {
                 let found = contrast(theme.colour(drawn, chosen), theme.colour(on, chosen));
                 if found < least {
@@ -110,7 +112,7 @@ fn too_faint(theme: &Theme, pairs: &[(&str, &str)], least: f64, styles: &[u8]) -
 }
 
 #[test]
-fn text_can_be_read_on_paper_cards_and_buttons_in_both_themes() {
+fn text_can_be_read_on_paper_cards_and_buttons_in_every_theme() {
     let pairs = [
         ("ink", "paper"),
         ("ink", "card"),
@@ -130,17 +132,38 @@ fn text_can_be_read_on_paper_cards_and_buttons_in_both_themes() {
 }
 
 #[test]
-fn lines_and_marks_can_be_seen_on_every_board_in_both_themes() {
+fn lines_and_marks_can_be_seen_on_every_board_in_every_theme() {
     let pairs = [("board-line", "board"), ("jade-on-board", "board"), ("seal-on-board", "board")];
     let faint = too_faint(&Theme::read(), &pairs, MARK, &[0, 1, 2]);
     assert!(faint.is_empty(), "{}", faint.join("\n"));
 }
 
 #[test]
+fn the_theme_for_electronic_paper_has_two_colours() {
+    let theme = Theme::read();
+    let chosen = Chosen { dark: false, eink: true, board_style: 1 };
+    let named = theme.0.lines().filter_map(|line| line.trim().strip_prefix("out property <color> "));
+    let mut checked = 0;
+    for line in named {
+        let (name, expression) = line.split_once(": ").expect("a colour has a value");
+        let (condition, rest) =
+            expression.split_once(" ? ").unwrap_or_else(|| panic!("{name}: {expression}"));
+        assert_eq!(condition, "eink", "{name} is the same in every theme");
+        let colour = rest.split_once(" : ").expect("a question has two answers").0;
+        assert!(["#000000", "#FFFFFF", "#00000000"].contains(&colour), "{name}: {colour}");
+        if colour.len() == 7 {
+            assert_eq!(theme.colour(name, chosen), &colour[1..]);
+        }
+        checked += 1;
+    }
+    assert!(checked > 15, "{checked}");
+}
+
+#[test]
 fn the_measure_is_wcags() {
     assert!((contrast("000000", "FFFFFF") - 21.0).abs() < 1e-9);
     assert!((contrast("777777", "FFFFFF") - 4.48).abs() < 0.005, "just too faint for text");
-    let chosen = |dark, board_style| Chosen { dark, board_style };
+    let chosen = |dark, board_style| Chosen { dark, eink: false, board_style };
     let nested =
         "board-style == 2 ? (dark ? #000002 : #000003) : board-style == 1 && dark ? #000004 : #000005";
     assert_eq!(value(nested, chosen(true, 2)), "000002");

@@ -7,7 +7,7 @@ mod receive;
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::clipboard::Clipboard;
 use crate::feel::{Nothing, Senses};
 use crate::fonts;
 use crate::memory;
-use crate::preferences::{LastOpponent, Preferences, Store};
+use crate::preferences::{LastOpponent, PieceSet, Preferences, Store};
 use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
 
 use nav_stack::NavStack;
@@ -190,6 +190,11 @@ impl App {
         *self.controller.clipboard.borrow_mut() = Some(clipboard);
     }
 
+    /// Shows the manual's pictures from this folder; before, captions take their place.
+    pub fn show_manual_pictures(&self, folder: PathBuf) {
+        self.controller.turn(|pages, _cx| pages.manual.set_pictures(folder));
+    }
+
     /// Replaces the preferences, as the settings page does.
     pub fn prefer(&self, preferences: Preferences) {
         self.controller.prefer(|known| *known = preferences);
@@ -218,6 +223,16 @@ impl App {
     /// Turns the far side's pieces around when two people play at this device.
     pub fn prefer_facing(&self) {
         self.controller.prefer(|known| known.face_to_face = true);
+    }
+
+    /// Turns the board to whoever is to move when two people play at this device.
+    pub fn prefer_turning(&self) {
+        self.controller.prefer(|known| known.turn_to_mover = true);
+    }
+
+    /// Draws xiangqi's pieces with pictograms.
+    pub fn prefer_pictograms(&self) {
+        self.controller.prefer(|known| known.piece_set = PieceSet::Pictures);
     }
 
     /// Puts the actions to the left in landscape.
@@ -584,7 +599,7 @@ impl Controller {
             (known.page(), known.scanning, known.state.ready)
         };
         if page != Page::NewGame {
-            self.state.borrow_mut().pages.invitation.stop_countering();
+            self.state.borrow_mut().pages.invitation.stop_composing();
         }
         let scan = matches!(page, Page::Home | Page::Nearby | Page::Friends);
         if scan != scanning && ready {

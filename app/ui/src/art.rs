@@ -57,40 +57,45 @@ impl Sprites {
         let it = self.clone();
         art.on_icon(move |name, pixels| it.icon(name, pixels));
         let it = self.clone();
-        art.on_piece(move |side, piece, pixels, turned| {
+        art.on_piece(move |side, piece, pixels, turned, set, tone| {
             if !(1..=2).contains(&side) {
                 return Image::default();
             }
             let turned = turned && piece != 0;
-            it.drawn_at(&format!("piece {side} {piece} {turned}"), pixels, pixels, |w, h| {
-                framed(&drawn_piece(side, piece, turned), w, h, 0)
+            let look = Look { turned, pictures: set == 1, tone: Tone::of(tone) };
+            it.drawn_at(&format!("piece {side} {piece} {look:?}"), pixels, pixels, |w, h| {
+                framed(&drawn_piece(side, piece, look), w, h, 0)
             })
         });
         let it = self.clone();
-        art.on_board(move |river, columns, rows, cell, left, top, width, height, dark, style| {
-            let key = format!("board {river} {columns} {rows} {cell} {left} {top} {dark} {style}");
+        art.on_board(move |river, columns, rows, cell, left, top, width, height, tone, style| {
+            let tone = Tone::of(tone);
+            let key = format!("board {river} {columns} {rows} {cell} {left} {top} {tone:?} {style}");
             it.drawn_at(&key, width, height, |w, h| {
-                board(&Lines { river, columns, rows, cell, left, top, dark, style }, w, h)
+                board(&Lines { river, columns, rows, cell, left, top, tone, style }, w, h)
             })
         });
         let it = self.clone();
-        art.on_tile(move |game, width, height, dark| {
-            it.drawn_at(&format!("tile {game} {dark}"), width, height, |w, h| {
-                framed(&widened(&themed(tile(game), dark), figure(game), w, h), w, h, w.min(h) / 14)
+        art.on_tile(move |game, width, height, tone| {
+            let tone = Tone::of(tone);
+            it.drawn_at(&format!("tile {game} {tone:?}"), width, height, |w, h| {
+                framed(&widened(&themed(tile(game), tone), figure(game), w, h), w, h, w.min(h) / 14)
             })
         });
         let it = self.clone();
-        art.on_two_devices(move |width, height, dark| {
-            it.drawn_at(&format!("two devices {dark}"), width, height, |w, h| {
-                framed(&themed(include_str!("../../screens/art/two-devices.svg"), dark), w, h, 0)
+        art.on_two_devices(move |width, height, tone| {
+            let tone = Tone::of(tone);
+            it.drawn_at(&format!("two devices {tone:?}"), width, height, |w, h| {
+                framed(&themed(include_str!("../../screens/art/two-devices.svg"), tone), w, h, 0)
             })
         });
         let it = self.clone();
-        art.on_thumbnail(move |key, revision, pixels, dark| {
-            it.drawn_at(&format!("thumbnail {key} {revision} {dark}"), pixels, pixels, |w, h| {
+        art.on_thumbnail(move |key, revision, pixels, tone| {
+            let tone = Tone::of(tone);
+            it.drawn_at(&format!("thumbnail {key} {revision} {tone:?}"), pixels, pixels, |w, h| {
                 let known = it.thumbnails.borrow();
                 let none = control::Board::default();
-                thumbnail(known.get(key.as_str()).map_or(&none, |(_, board)| board), w, h, dark)
+                thumbnail(known.get(key.as_str()).map_or(&none, |(_, board)| board), w, h, tone)
             })
         });
     }
@@ -226,14 +231,65 @@ fn widened(svg: &str, figure: (f64, f64), width: i32, height: i32) -> String {
     svg.replacen(r#"viewBox="0 0 160 96""#, &seen, 1)
 }
 
-/// The drawing in the dark theme's colours; drawings use the light theme's.
-fn themed(svg: &str, dark: bool) -> String {
-    if !dark {
-        return svg.to_owned();
+/// The theme's colours of a drawing; see `Theme.tone`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tone {
+    Light,
+    Dark,
+    EInk,
+}
+
+impl Tone {
+    fn of(number: i32) -> Self {
+        match number {
+            2 => Self::EInk,
+            1 => Self::Dark,
+            _ => Self::Light,
+        }
     }
-    [("#E9D9B6", "#B79C6A"), ("#5E4B2F", "#3D2F1B"), ("#6B6254", "#A59B88"), ("#4F7A68", "#7FB39C")]
-        .iter()
-        .fold(svg.to_owned(), |svg, (light, dark)| svg.replace(light, dark))
+}
+
+/// A drawing in the theme's colours; drawings use the light theme's.
+fn themed(svg: &str, tone: Tone) -> String {
+    match tone {
+        Tone::Light => svg.to_owned(),
+        Tone::Dark => {
+            [("#E9D9B6", "#B79C6A"), ("#5E4B2F", "#3D2F1B"), ("#6B6254", "#A59B88"), ("#4F7A68", "#7FB39C")]
+                .iter()
+                .fold(svg.to_owned(), |svg, (light, dark)| svg.replace(light, dark))
+        }
+        Tone::EInk => black_and_white(svg),
+    }
+}
+
+/// Each colour becomes black or white, whichever is nearer, and edges are not smoothed: e-ink has no half tones. Lights that are
+/// on get an outline, since they are white.
+fn black_and_white(svg: &str) -> String {
+    /// Luminance of 0 to 255: between the outline of a white stone and the darkest shade within it.
+    const MIDDLE: u32 = 170;
+    let svg = svg
+        .replace(r##"stroke="none" fill="#F2C14E""##, r##"fill="#F2C14E""##)
+        .replace(r##"fill="#F2C14E""##, r##"stroke="#000000" stroke-width="2" fill="#F2C14E""##)
+        .replace("geometricPrecision", "crispEdges")
+        .replacen("<svg ", r#"<svg shape-rendering="crispEdges" "#, usize::from(!svg.contains("crispEdges")));
+    let mut parts = svg.split('#');
+    let mut drawn = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let colour = part.get(..6).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        match colour {
+            Some(colour) => {
+                let luminance =
+                    (299 * (colour >> 16) + 587 * (colour >> 8 & 255) + 114 * (colour & 255)) / 1_000;
+                let nearer = if luminance > MIDDLE { "#FFFFFF" } else { "#000000" };
+                let _ = write!(drawn, "{nearer}{}", &part[6..]);
+            }
+            // A reference, such as url(#frame).
+            None => {
+                let _ = write!(drawn, "#{part}");
+            }
+        }
+    }
+    drawn
 }
 
 fn stone(side: i32) -> &'static str {
@@ -244,15 +300,65 @@ fn stone(side: i32) -> &'static str {
     }
 }
 
-/// A stone, or a xiangqi piece by its number in the schema, in a square of 100; `turned`: rotated by 180°.
-fn drawn_piece(side: i32, piece: i32, turned: bool) -> String {
-    let Some(sign) = piece_sign(side, piece) else { return stone(side).to_owned() };
-    let ink = if side == 2 { "#221E18" } else { "#A92F21" };
-    let glyph = glyph(sign);
+/// How pieces are drawn.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    /// Rotated by 180°.
+    turned: bool,
+    /// Xiangqi's pieces carry pictograms instead of characters.
+    pictures: bool,
+    tone: Tone,
+}
+
+/// A stone, or a xiangqi piece by its number in the schema, in a square of 100.
+fn drawn_piece(side: i32, piece: i32, look: Look) -> String {
+    let Look { turned, pictures, tone } = look;
+    let Some(character) = piece_sign(side, piece) else {
+        return themed_stone(side, tone);
+    };
+    // Without colours, Black's pieces are black with white signs.
+    let (ink, ground) = match (side, tone) {
+        (2, Tone::EInk) => ("#FFFFFF", "#000000"),
+        (_, Tone::EInk) => ("#000000", "#FFFFFF"),
+        (2, _) => ("#221E18", "#F7EBD0"),
+        (_, _) => ("#A92F21", "#F7EBD0"),
+    };
+    let edge = if tone == Tone::EInk { "#000000" } else { ink };
     let turn = if turned { "rotate(180 50 50) " } else { "" };
-    format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100" viewBox="0 0 100 100"><circle cx="50" cy="50" r="43" fill="#F7EBD0" stroke="{ink}" stroke-width="2.6"/><circle cx="50" cy="50" r="36" fill="none" stroke="{ink}" stroke-width="1.3"/><path transform="{turn}translate(50 50) scale(0.52) translate(-50 -50)" fill="{ink}" d="{glyph}"/></svg>"##
-    )
+    let sign = if pictures {
+        let drawing =
+            pictogram(piece).replace("#221E18", "INK").replace("#F7EBD0", ground).replace("INK", ink);
+        format!(r#"<g transform="{turn}translate(50 50) scale(0.74) translate(-50 -50)">{drawing}</g>"#)
+    } else {
+        let glyph = glyph(character);
+        format!(
+            r#"<path transform="{turn}translate(50 50) scale(0.52) translate(-50 -50)" fill="{ink}" d="{glyph}"/>"#
+        )
+    };
+    let svg = format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100" viewBox="0 0 100 100"><circle cx="50" cy="50" r="43" fill="{ground}" stroke="{edge}" stroke-width="2.6"/><circle cx="50" cy="50" r="36" fill="none" stroke="{ink}" stroke-width="1.3"/>{sign}</svg>"#
+    );
+    if tone == Tone::EInk { black_and_white(&svg) } else { svg }
+}
+
+/// Shaded, or flat on an e-ink screen.
+fn themed_stone(side: i32, tone: Tone) -> String {
+    if tone == Tone::EInk { black_and_white(stone(side)) } else { stone(side).to_owned() }
+}
+
+/// The content of a xiangqi piece's pictogram, by the piece's number in the schema.
+fn pictogram(piece: i32) -> &'static str {
+    let svg = match piece {
+        1 => include_str!("../../screens/art/pieces/general.svg"),
+        2 => include_str!("../../screens/art/pieces/adviser.svg"),
+        3 => include_str!("../../screens/art/pieces/elephant.svg"),
+        4 => include_str!("../../screens/art/pieces/horse.svg"),
+        5 => include_str!("../../screens/art/pieces/chariot.svg"),
+        6 => include_str!("../../screens/art/pieces/cannon.svg"),
+        _ => include_str!("../../screens/art/pieces/soldier.svg"),
+    };
+    let (_, content) = svg.split_once('>').expect("a drawing begins with its frame");
+    content.trim_end().strip_suffix("</svg>").expect("and ends with it")
 }
 
 /// The character on a xiangqi piece: traditional, and different for the two sides.
@@ -345,18 +451,19 @@ struct Lines {
     cell: i32,
     left: i32,
     top: i32,
-    dark: bool,
+    tone: Tone,
     /// 0 paper, 1 wood, 2 slate.
     style: i32,
 }
 
 fn board(lines: &Lines, width: i32, height: i32) -> String {
-    let Lines { river, columns, rows, cell, left, top, dark, style } = *lines;
-    let line = match (style, dark) {
-        (2, false) => "#2E3338",
-        (2, true) => "#C9D1D6",
-        (_, true) => "#3D2F1B",
-        (_, false) => "#5E4B2F",
+    let Lines { river, columns, rows, cell, left, top, tone, style } = *lines;
+    let line = match (style, tone) {
+        (_, Tone::EInk) => "#000000",
+        (2, Tone::Light) => "#2E3338",
+        (2, Tone::Dark) => "#C9D1D6",
+        (_, Tone::Dark) => "#3D2F1B",
+        (_, Tone::Light) => "#5E4B2F",
     };
     let (right, bottom) = (left + cell * (columns - 1), top + cell * (rows - 1));
     // Line width: about 1/21 of a cell, which is 1 pixel at 21 and 2 at 42, limited for larger cells; half of that on boards
@@ -368,8 +475,8 @@ fn board(lines: &Lines, width: i32, height: i32) -> String {
     );
     let mut add =
         |text: std::fmt::Arguments<'_>| svg.write_fmt(text).expect("writing to a string cannot fail");
-    if style == 1 {
-        grain(&mut add, width, height, dark);
+    if style == 1 && tone != Tone::EInk {
+        grain(&mut add, width, height, tone == Tone::Dark);
     }
     let mut rectangle = |x: i32, y: i32, w: i32, h: i32| {
         add(format_args!(r#"<rect x="{x}" y="{y}" width="{w}" height="{h}"/>"#));
@@ -420,7 +527,7 @@ fn board(lines: &Lines, width: i32, height: i32) -> String {
         }
     }
     svg.push_str("</g></svg>");
-    svg
+    if tone == Tone::EInk { black_and_white(&svg) } else { svg }
 }
 
 /// Wood grain, the same each time.
@@ -448,12 +555,12 @@ fn grain(add: &mut impl FnMut(std::fmt::Arguments<'_>), width: i32, height: i32,
 }
 
 /// A thumbnail of a board: lines and pieces without marks, or lights.
-fn thumbnail(board: &control::Board, width: i32, height: i32, dark: bool) -> String {
+fn thumbnail(board: &control::Board, width: i32, height: i32, tone: Tone) -> String {
     let (columns, rows) = (board.columns.clamp(2, 64) as i32, board.rows.clamp(2, 64) as i32);
     let step = f64::from(width) / f64::from(columns.max(rows));
     let across = |index: i32| (f64::from(index) + 0.5 + f64::from(rows.max(columns) - columns) / 2.0) * step;
     let down = |index: i32| (f64::from(index) + 0.5 + f64::from(rows.max(columns) - rows) / 2.0) * step;
-    let (wood, line) = if dark { ("#B79C6A", "#3D2F1B") } else { ("#E9D9B6", "#5E4B2F") };
+    let (wood, line) = if tone == Tone::Dark { ("#B79C6A", "#3D2F1B") } else { ("#E9D9B6", "#5E4B2F") };
     let lamps = board.game() == wire::Game::LightsOut;
     let (ground, corner) = (if lamps { "none" } else { wood }, f64::from(width) * 0.09);
     let mut svg = format!(
@@ -488,6 +595,7 @@ fn thumbnail(board: &control::Board, width: i32, height: i32, dark: bool) -> Str
         let (column, row) = ((piece.at % 1_024) as i32, (piece.at / 1_024) as i32);
         if column < columns && row < rows {
             let (fill, stroke) = match (piece.side, piece_sign(piece.side, piece.kind)) {
+                (2, Some(_)) if tone == Tone::EInk => ("#000000", "#000000"),
                 (2, Some(_)) => ("#F7EBD0", "#221E18"),
                 (_, Some(_)) => ("#F7EBD0", "#A92F21"),
                 (2, None) => ("#FBF8F1", "#8F8470"),
@@ -502,7 +610,7 @@ fn thumbnail(board: &control::Board, width: i32, height: i32, dark: bool) -> Str
         }
     }
     svg.push_str("</g></svg>");
-    svg
+    if tone == Tone::EInk { black_and_white(&svg) } else { svg }
 }
 
 #[cfg(test)]
@@ -517,20 +625,39 @@ mod tests {
                 stone(2),
                 include_str!("../../screens/art/two-devices.svg"),
             ]) {
-                for dark in [false, true] {
-                    let image = raster(&framed(&themed(svg, dark), width, height, height / 10));
+                for tone in [Tone::Light, Tone::Dark, Tone::EInk] {
+                    let image = raster(&framed(&themed(svg, tone), width, height, height / 10));
                     assert_eq!((image.size().width, image.size().height), (width as u32, height as u32));
                 }
             }
         }
-        let lines =
-            Lines { river: false, columns: 15, rows: 15, cell: 42, left: 42, top: 42, dark: false, style: 1 };
+        let lines = Lines {
+            river: false,
+            columns: 15,
+            rows: 15,
+            cell: 42,
+            left: 42,
+            top: 42,
+            tone: Tone::Light,
+            style: 1,
+        };
         assert_eq!(raster(&board(&lines, 672, 672)).size().width, 672);
-        let lines =
-            Lines { river: true, columns: 9, rows: 10, cell: 69, left: 56, top: 56, dark: true, style: 2 };
+        let lines = Lines {
+            river: true,
+            columns: 9,
+            rows: 10,
+            cell: 69,
+            left: 56,
+            top: 56,
+            tone: Tone::Dark,
+            style: 2,
+        };
         assert_eq!(raster(&board(&lines, 667, 736)).size().height, 736);
         for (side, piece) in [1, 2].into_iter().flat_map(|side| (0..=8).map(move |piece| (side, piece))) {
-            assert_eq!(raster(&framed(&drawn_piece(side, piece, side == 2), 40, 40, 0)).size().width, 40);
+            for (pictures, tone) in [(false, Tone::Light), (true, Tone::Dark), (true, Tone::EInk)] {
+                let look = Look { turned: side == 2, pictures, tone };
+                assert_eq!(raster(&framed(&drawn_piece(side, piece, look), 40, 40, 0)).size().width, 40);
+            }
         }
     }
 
@@ -539,6 +666,55 @@ mod tests {
         assert_eq!([1, 4, 7].map(|piece| piece_sign(1, piece)), [Some('帥'), Some('傌'), Some('兵')]);
         assert_eq!([1, 4, 7].map(|piece| piece_sign(2, piece)), [Some('將'), Some('馬'), Some('卒')]);
         assert_eq!([0, 8, -1].map(|piece| piece_sign(2, piece)), [None; 3]);
+    }
+
+    /// The colours of all pixels that are not transparent.
+    fn colours(svg: &str) -> std::collections::BTreeSet<[u8; 3]> {
+        let pixels = draw(svg).to_rgba8_premultiplied().expect("pixels");
+        pixels.as_slice().iter().filter(|one| one.a > 0).map(|one| [one.r, one.g, one.b]).collect()
+    }
+
+    #[test]
+    fn what_is_drawn_for_electronic_paper_is_black_or_white_to_the_last_pixel() {
+        let both = std::collections::BTreeSet::from([[0; 3], [255; 3]]);
+        for game in 1..=5 {
+            assert_eq!(colours(&framed(&themed(tile(game), Tone::EInk), 160, 96, 0)), both, "tile {game}");
+        }
+        for (side, piece) in [1, 2].into_iter().flat_map(|side| (1..=7).map(move |piece| (side, piece))) {
+            for pictures in [false, true] {
+                let look = Look { turned: false, pictures, tone: Tone::EInk };
+                let svg = framed(&drawn_piece(side, piece, look), 42, 42, 0);
+                assert!(colours(&svg) == both, "{side} {piece}");
+            }
+        }
+        let lines = Lines {
+            river: true,
+            columns: 9,
+            rows: 10,
+            cell: 40,
+            left: 30,
+            top: 30,
+            tone: Tone::EInk,
+            style: 1,
+        };
+        assert_eq!(
+            colours(&board(&lines, 380, 420)),
+            [[0; 3]].into(),
+            "no grain, and the ground is the page's"
+        );
+    }
+
+    #[test]
+    fn on_electronic_paper_and_by_pictures_no_two_pieces_of_xiangqi_look_alike() {
+        for (pictures, tone) in [(false, Tone::EInk), (true, Tone::EInk), (true, Tone::Light)] {
+            let mut seen = std::collections::BTreeSet::new();
+            for (side, piece) in [1, 2].into_iter().flat_map(|side| (1..=7).map(move |piece| (side, piece))) {
+                let svg =
+                    framed(&drawn_piece(side, piece, Look { turned: false, pictures, tone }), 40, 40, 0);
+                let pixels = draw(&svg).to_rgba8_premultiplied().expect("pixels");
+                assert!(seen.insert(pixels.as_bytes().to_vec()), "{side} {piece} {pictures} {tone:?}");
+            }
+        }
     }
 
     #[test]
@@ -557,7 +733,7 @@ mod tests {
                 pieces: vec![piece(0), piece(7 * 1_024 + 7), piece(u32::MAX)],
                 ..Default::default()
             };
-            assert_eq!(raster(&thumbnail(&board, 64, 64, true)).size().width, 64);
+            assert_eq!(raster(&thumbnail(&board, 64, 64, Tone::Dark)).size().width, 64);
         }
     }
 }

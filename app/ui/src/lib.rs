@@ -23,9 +23,10 @@ mod preferences;
 
 pub use ::client::{Client, FromHost, HandOfHost, Lost, connect};
 pub use ::screens;
+pub use adapters::manual::manual_pictures;
 pub use app::{App, AppError, Work};
 pub use clipboard::{Clipboard, DesktopClipboard, Picture};
 pub use feel::{Devices, Senses, press};
 pub use preferences::{
-    Confirm, Language, LastColour, LastGame, LastOpponent, OwnPace, Paper, Preferences, Store,
+    Confirm, Language, LastColour, LastGame, LastOpponent, OwnPace, Paper, PieceSet, Preferences, Store,
 };

@@ -142,6 +142,9 @@ fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
     }
     app.give_senses(Devices::of_this_machine());
     app.give_clipboard(DesktopClipboard::new());
+    if let Some(folder) = qiyou::manual_pictures() {
+        app.show_manual_pictures(folder);
+    }
     let window = app.window().as_weak();
     senses::pads::listen(move |press| {
         window.upgrade_in_event_loop(move |window| qiyou::press(&window, press)).is_ok()

@@ -43,6 +43,19 @@ pub enum Paper {
     Light,
     /// Dark theme.
     Dark,
+    /// Black and white, for electronic paper.
+    EInk,
+}
+
+/// The signs on xiangqi's pieces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PieceSet {
+    /// Chinese characters, different for the two sides.
+    #[default]
+    Characters,
+    /// Pictograms, for people who read no Chinese.
+    Pictures,
 }
 
 /// Opponent of the last new match.
@@ -175,8 +188,12 @@ pub struct Preferences {
     pub confirm_moves: Confirm,
     /// With two people at this device: pieces of the far side are turned around.
     pub face_to_face: bool,
+    /// With two people at this device: the board turns to whoever is to move.
+    pub turn_to_mover: bool,
     /// 0 paper, 1 wood, 2 slate.
     pub board_style: u8,
+    /// The signs on xiangqi's pieces.
+    pub piece_set: PieceSet,
     /// Actions are to the left in landscape.
     pub left_handed: bool,
     /// Volume of sounds: 0 (off) to 10.
@@ -210,7 +227,9 @@ impl Default for Preferences {
             coordinates: true,
             confirm_moves: Confirm::Small,
             face_to_face: false,
+            turn_to_mover: false,
             board_style: 0,
+            piece_set: PieceSet::Characters,
             left_handed: false,
             sound_level: 6,
             last_sound_level: 6,
@@ -263,6 +282,11 @@ impl From<GomokuAlone> for LastGame {
 impl Preferences {
     /// Factors of the font sizes.
     pub const TEXT_SCALES: [f32; 4] = [1.0, 1.25, 1.5, 2.0];
+
+    /// Whether nothing moves on the screen.
+    pub fn is_still(&self) -> bool {
+        self.reduced_motion || self.paper == Paper::EInk
+    }
 
     /// The chosen one of [`Self::TEXT_SCALES`]; a hand-edited file may contain any index.
     pub fn text_scale(&self) -> f32 {

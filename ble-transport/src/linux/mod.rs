@@ -96,6 +96,8 @@ struct Used {
     /// The advertisement is to be registered again, whatever its age.
     renew: bool,
     scan: Option<Scan>,
+    /// Advertising beside the links of now was refused: it is tried again when they have ended.
+    refused_beside_links: bool,
     /// BlueZ may believe that an old scan of this program still runs.
     left_scan: bool,
 }
@@ -277,12 +279,16 @@ impl Supervisor {
             {
                 failed |= !used.listen_for_others(bus, shared).await;
             }
+            used.refused_beside_links &= wants.links > 0;
             if plan.advertise
+                && !used.refused_beside_links
                 && let Some(card) = shared.card()
             {
                 // A new registration takes a fifth of a second of BlueZ's time: postponed while a connection attempt runs.
                 let renew = wants.connecting == 0;
-                failed |= !used.advertise(card, renew, shared.left()).await;
+                let works = used.advertise(card, renew, wants.links > 0, shared.left()).await;
+                used.refused_beside_links = !works && wants.links > 0;
+                failed |= !works && wants.links == 0;
             }
             if failed {
                 retry = Some(earlier(retry, now + RETRY));
@@ -504,6 +510,7 @@ impl Used {
             advert: None,
             renew: false,
             scan: None,
+            refused_beside_links: false,
             left_scan: false,
         })
     }
@@ -524,8 +531,15 @@ impl Used {
     }
 
     /// Advertises this card. An advertisement on the air is registered again if `renew` and the card changed or the renewal is
-    /// due; `left` is when a central last disconnected. Returns whether that worked.
-    async fn advertise(&mut self, card: Card, renew: bool, left: Option<std::time::Instant>) -> bool {
+    /// due; `left` is when a central last disconnected. A refusal `beside_links` says nothing of what the adapter can do without
+    /// them. Returns whether that worked.
+    async fn advertise(
+        &mut self,
+        card: Card,
+        renew: bool,
+        beside_links: bool,
+        left: Option<std::time::Instant>,
+    ) -> bool {
         if let Some(advert) = &self.advert {
             let fresh = Instant::now() < advert.renewal(left) && !self.renew;
             if !renew || (fresh && advert.card == card) {
@@ -548,7 +562,9 @@ impl Used {
         };
         let result = timeout(CALL_WITHIN, self.adapter.advertise(advertisement)).await;
         let worked = matches!(result, Ok(Ok(_)));
-        self.test.learn(Trial { started: Turn::Advertise, other_ran: self.scan.is_some(), worked });
+        if !beside_links {
+            self.test.learn(Trial { started: Turn::Advertise, other_ran: self.scan.is_some(), worked });
+        }
         match result {
             Ok(Ok(handle)) => {
                 self.advert = Some(Advert { _handle: handle, card, since: Instant::now() });

@@ -192,6 +192,7 @@ mod tests {
             wish: 0,
             name: Some("Lin".into()),
             seldom: false,
+            beside_links: false,
         };
         vec![
             DeviceProperty::Rssi(-60),

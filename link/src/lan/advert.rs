@@ -66,6 +66,7 @@ pub(crate) fn read_card<'a>(string: impl Fn(&str) -> Option<&'a [u8]>) -> Option
         wish,
         name: name.map(|name| fitting(name).to_owned()),
         seldom: false,
+        beside_links: false,
     })
 }
 
@@ -103,6 +104,7 @@ mod tests {
             wish: 0,
             name: None,
             seldom: false,
+            beside_links: false,
         };
         let strings = card_strings(&card);
         assert_eq!(strings, [("v", "1".to_owned()), ("s", "2".to_owned()), ("t", "0001abff09".to_owned())]);
@@ -120,6 +122,7 @@ mod tests {
             wish: 3,
             name: Some("Anna".into()),
             seldom: false,
+            beside_links: false,
         };
         let good = written(&card);
         assert_eq!(read(&good), Some(card));
@@ -157,13 +160,13 @@ mod tests {
     proptest! {
         #[test]
         fn a_card_comes_back_from_the_network(tag: [u8; 5], open_to_all: bool, busy: bool, wish in 0_u8..16, name in "[^\u{0}]{0,32}") {
-            let card = Card { tag: Tag(tag), open_to_all, busy, wish, name: Some(name), seldom: false };
+            let card = Card { tag: Tag(tag), open_to_all, busy, wish, name: Some(name), seldom: false, beside_links: false };
             prop_assert_eq!(read(&written(&card)), Some(card));
         }
 
         #[test]
         fn a_string_never_exceeds_what_a_txt_record_holds(name in ".{0,400}") {
-            let card = Card { tag: Tag([0; 5]), open_to_all: true, busy: true, wish: 15, name: Some(name), seldom: false };
+            let card = Card { tag: Tag([0; 5]), open_to_all: true, busy: true, wish: 15, name: Some(name), seldom: false, beside_links: false };
             for (key, value) in card_strings(&card) {
                 prop_assert!(key.len() + 1 + value.len() <= 255);
             }

@@ -5,6 +5,7 @@
     stranger.py SOCKET again NAME      connects and disconnects as fast as possible, without a goodbye
     stranger.py SOCKET nonsense NAME   violates the protocol in every known way, and reports each reaction
     stranger.py SOCKET between NAME    man in the middle between NAME and a device that takes it for NAME
+    stranger.py SOCKET wait NAME       connects up to the short string, stays silent, and reports when the host has hung up
     stranger.py SOCKET play NAME       becomes NAME's friend, plays whole matches and is forgotten again (playing.py)
 
 SOCKET is the emulator's, for LE controllers. Each output line is a JSON object; tests/src/bin/ble_lab/strangers.rs has the
@@ -27,12 +28,17 @@ import playing
 import records
 import wire
 from converse import Session
+from peer import Device
 from radio import Radio, named
 from talk import PATIENCE, Closed, Talk
 
 # How long to wait for no answer.
 SILENCE = 1.5
 FLOOD = 200
+# Less than the two minutes after which a host hangs up on who has said nothing to the string.
+GIVES_WAY_WITHIN = 100.0
+# A host lets few strangers ring in a row, and then another every 20 s: who is turned away comes again.
+COMES_AGAIN, COMES_AGAIN_AFTER = 8, 10.0
 
 
 def tell(what, **more):
@@ -253,6 +259,33 @@ async def between(radio, name, posing):
     tell("over")
 
 
+async def wait(radio, name):
+    """Alive, and silent to what the person is asked: the host has no reason to hang up but somebody else who comes."""
+    for left in reversed(range(COMES_AGAIN)):
+        try:
+            return await wait_once(radio, name)
+        except Closed:
+            if not left:
+                raise
+            await asyncio.sleep(COMES_AGAIN_AFTER)
+
+
+async def wait_once(radio, name):
+    with tempfile.TemporaryDirectory(prefix="qiyou-stranger.") as folder:
+        async with connected(radio, name) as (_, stream):
+            await stream.open()
+            device = Device(f"{folder}/silent.json", "Silent")
+            session = await Session.begin(device, stream, stream.finish, carrier="bluetooth")
+            await session.until("a short string", lambda: session.link.string)
+            tell("waits", key=device.public.hex())
+            begun = time.monotonic()
+            try:
+                await session.until("the end of the link", lambda: False, GIVES_WAY_WITHIN)
+            except Closed:
+                pass
+            tell("gave_way", end=await ended(stream), took_ms=(time.monotonic() - begun) * 1e3)
+
+
 async def play(radio, name):
     """A friend, known by the key: finds the host by its tag, because the host advertises its name to strangers only."""
 
@@ -322,7 +355,7 @@ async def main():
     if what == "between":
         await between(radio, name, await Radio.open(socket))
     else:
-        await {"meet": meet, "again": again, "nonsense": nonsense, "play": play}[what](radio, name)
+        await {"meet": meet, "again": again, "nonsense": nonsense, "play": play, "wait": wait}[what](radio, name)
 
 
 if __name__ == "__main__":

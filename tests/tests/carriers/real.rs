@@ -135,8 +135,15 @@ async fn patiently<T>(work: impl Future<Output = T>) -> T {
 
 /// Listens as a device with this tag.
 pub(crate) async fn listen(transport: &dyn Transport, tag: u8) -> Box<dyn Listener> {
-    let card =
-        Card { tag: Tag([tag; 5]), open_to_all: true, busy: false, wish: 0, name: None, seldom: false };
+    let card = Card {
+        tag: Tag([tag; 5]),
+        open_to_all: true,
+        busy: false,
+        wish: 0,
+        name: None,
+        seldom: false,
+        beside_links: false,
+    };
     transport.listen(card).await.expect("it listens")
 }
 

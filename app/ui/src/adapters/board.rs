@@ -28,7 +28,7 @@ use crate::screens::{
 use layout::Look;
 pub(super) use layout::{Layout, Names, names};
 pub(super) use points::plain_points;
-pub(super) use show::{counts_area, ending, pairs};
+pub(super) use show::{counts_area, ending, letter, pairs};
 use solving::Solving;
 pub(super) use touch::{Touch, meaning};
 
@@ -232,10 +232,23 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     page.on_take_back(touched!(app, |_pages, cx| offer(WireOffer::OfferTakeBack, cx)));
     page.on_analyse(touched!(app, |_pages, cx, step| analyse(step, cx)));
     page.on_save_picture(touched!(app, |pages, cx| {
-        let subject = cx.known.room.as_ref().and_then(|room| show::subject(room, &pages.board));
+        let subject = cx.known.room.as_ref().and_then(|room| show::subject(cx.known, room, &pages.board));
         if let Some(subject) = subject {
             replay::ask_file_name(subject, cx);
         }
+    }));
+    let weak = Rc::downgrade(app);
+    page.on_copy_picture(move || {
+        weak.upgrade().is_some_and(|app| {
+            let subject = {
+                let (known, pages) = (app.read(), app.pages());
+                known.room.as_ref().and_then(|room| show::subject(&known, room, &pages.board))
+            };
+            subject.is_some_and(|subject| super::picture::copy(&app, &subject))
+        })
+    });
+    page.on_toggle_turning(touched!(app, |_pages, cx| {
+        cx.preferences.change(|known| known.turn_to_mover = !known.turn_to_mover);
     }));
     page.on_review(touched!(app, |pages, cx| pages.replay.review(cx)));
     page.on_new_game_same(touched!(app, |_pages, cx| offer(WireOffer::OfferNewGameSame, cx)));
@@ -538,7 +551,7 @@ impl BoardPage {
     fn look(&mut self, columns: i32, rows: i32, cx: &Cx<'_>) -> bool {
         let Some(room) = &cx.known.room else { return false };
         let Some(board) = &room.board else { return false };
-        let layout = Layout::of(self, room, board);
+        let layout = Layout::of(cx.known, self, room, board);
         let by = |from: usize, step: i32, seen: usize, whole: usize| {
             from.saturating_add_signed(step as isize * seen.div_ceil(2) as isize).min(whole - seen)
         };
@@ -619,10 +632,21 @@ pub(super) fn point_of(action: &Action) -> Option<u32> {
     }
 }
 
-/// The side at the near edge of the board; the first if both are here.
-fn near_side(room: &Room) -> wire::Side {
+/// The side at the near edge of the board. If both are here, it is the side to move where the board turns, otherwise the first.
+fn near_side(known: &AppState, room: &Room) -> wire::Side {
     match room.mine[..] {
         [only] if only == i32::from(wire::Side::Second) => wire::Side::Second,
+        [_, _] if known.preferences.turn_to_mover => {
+            let board = room.board.as_ref();
+            match board.map(control::Board::turn).unwrap_or_default() {
+                // After the end: whoever made the last move.
+                wire::Side::Unspecified if board.is_some_and(|board| board.ply.is_multiple_of(2)) => {
+                    wire::Side::Second
+                }
+                wire::Side::Unspecified => wire::Side::First,
+                turn => turn,
+            }
+        }
         _ => wire::Side::First,
     }
 }

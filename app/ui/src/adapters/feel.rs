@@ -55,7 +55,7 @@ pub(super) fn show(window: &MainWindow, app: &Controller) {
 /// Handles a change of the match on the board page.
 pub(crate) fn changed(app: &Controller, before: &Room, after: &Room) {
     let ended = before.result.is_none() && after.result.is_some();
-    let moves = !app.read().preferences.reduced_motion;
+    let moves = !app.read().preferences.is_still();
     match cue(before, after) {
         Some((last, _)) if ended && moves => app.board.moment.begin(before, after, last),
         Some((cue, feel)) => {

@@ -7,6 +7,7 @@ use link::friend_code::{FriendCode, NotACode};
 use proto::control::{self, reply, request};
 use slint::{ComponentHandle, Image, ModelRc, Rgb8Pixel, SharedPixelBuffer, VecModel};
 
+use super::invitation::asks_by_letter;
 use super::{carrier, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::screens::{
@@ -88,6 +89,9 @@ impl Friends {
             pages.friends.about_shown(cx, |new| request::Body::SamePerson(control::SamePerson { old, new }));
         }));
         page.on_invite(touched!(app, |pages, cx| cx.go.invite(&pages.friends.shown)));
+        page.on_answer_letter(touched!(app, |pages, cx| {
+            pages.invitation.take_up(cx.known, &pages.friends.shown);
+        }));
         page.on_unblock(touched!(app, |_pages, cx, id| {
             cx.ask.done(request::Body::Unblock(control::Unblock { peer: id.into() }));
         }));
@@ -152,6 +156,11 @@ impl Friends {
     pub(crate) fn open_friend(&mut self, id: &str, cx: &mut Cx<'_>) {
         id.clone_into(&mut self.shown);
         cx.go.dialog(Dialog::Friend);
+    }
+
+    /// Id of the friend whose dialog is open.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
     }
 
     fn about_shown(&self, cx: &mut Cx<'_>, body: impl FnOnce(String) -> request::Body) {
@@ -306,8 +315,16 @@ fn view(known: &AppState, friend: &control::Friend, now_unix_ms: u64) -> FriendV
         days: days(friend.met_unix_ms, now_unix_ms),
         met_by: carrier(friend.met_by()),
         muted: friend.muted,
+        by_letter: presence == Presence::Gone && can_be_written_to(known, friend),
+        asks: asks_by_letter(known, &friend.id).is_some(),
         twin: others.any(|other| other.id != friend.id && other.name == friend.name),
     }
+}
+
+/// Letters go from account to account.
+fn can_be_written_to(known: &AppState, friend: &control::Friend) -> bool {
+    let own = known.state.account.as_ref().is_some_and(|own| !own.account.is_empty());
+    own && !friend.account.is_empty()
 }
 
 /// Absent friends that were met before this one, who may be the same person with an old key; those with the same name first,

@@ -6,10 +6,10 @@ use proto::board as wire;
 use proto::control::{self, Seat, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{game, game_of, nearby, touched, update};
+use super::{board, game, game_of, nearby, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::art::Sprites;
-use crate::screens::{HomeAdapter, MainWindow, Opponent, Page, Remark, UnfinishedMatch};
+use crate::screens::{HomeAdapter, Letter, MainWindow, Opponent, Page, Remark, UnfinishedMatch};
 
 /// Maximum number of unfinished matches requested for the page; the list of matches has all.
 const MATCHES_ASKED: u32 = 12;
@@ -101,6 +101,7 @@ struct Unfinished<'a> {
     moves: u32,
     board: Option<&'a control::Board>,
     mine: bool,
+    letter: Letter,
 }
 
 /// Open matches, those with a peer first, followed by kept ones, latest first.
@@ -121,6 +122,7 @@ fn unfinished<'a>(known: &'a AppState, matches: &'a [control::MatchSummary]) -> 
         moves: room.moves,
         board: room.board.as_ref(),
         mine: room.board.as_ref().is_some_and(|board| room.mine.contains(&board.turn)),
+        letter: board::letter(room).unwrap_or(Letter::None),
     });
     // An imported match is not this player's.
     let kept = matches.iter().filter(|kept| kept.result.is_none() && !kept.open && kept.origin.is_none());
@@ -135,6 +137,7 @@ fn unfinished<'a>(known: &'a AppState, matches: &'a [control::MatchSummary]) -> 
             moves: kept.moves,
             board: kept.board.as_ref(),
             mine: seat.as_ref().is_some_and(|seat| matches!(seat.who, Some(seat::Who::Here(_)))),
+            letter: Letter::None,
         }
     });
     open.chain(kept).collect()
@@ -150,6 +153,7 @@ fn card(sprites: &Sprites, one: &Unfinished<'_>) -> UnfinishedMatch {
         name: name.into(),
         level,
         my_turn: one.mine,
+        letter: one.letter,
         revision: sprites.set_thumbnail(one.id, one.board),
     }
 }

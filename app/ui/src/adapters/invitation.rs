@@ -1,6 +1,6 @@
 //! Invitations, sent and received.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use proto::board as wire;
@@ -21,6 +21,10 @@ pub(crate) struct Invitation {
     countering: Option<control::Invitation>,
     /// Id of the received invitation to which a counter-offer is on its way.
     answered: Option<String>,
+    /// The friend to whom an invitation by letter is being composed.
+    writing: Option<String>,
+    /// Ids of invitations by letter that wait for another day: until the app is closed, or the friend's dialog is used.
+    set_aside: BTreeSet<String>,
     /// Rules of received invitations, by invitation id.
     sheets: BTreeMap<String, GameSheet>,
     terms: Rc<VecModel<SharedString>>,
@@ -38,6 +42,8 @@ struct Inviting {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Question {
     Invite,
+    /// By letter.
+    Letter,
     /// The rules of this received invitation.
     Describe {
         invite: String,
@@ -67,6 +73,11 @@ impl Invitation {
             pages.invitation.answer(false, reason, cx);
         }));
         dialog.on_counter(touched!(app, |pages, cx| pages.invitation.counter(cx)));
+        dialog.on_later(touched!(app, |pages, cx| pages.invitation.set_aside(cx.known)));
+        dialog.on_write(touched!(app, |pages, cx, of| {
+            let friend = pages.friends.shown().to_owned();
+            pages.invitation.write(friend, game::of(of), cx);
+        }));
         dialog.on_withdraw(touched!(app, |pages, cx| pages.invitation.withdraw(cx)));
     }
 
@@ -76,7 +87,8 @@ impl Invitation {
         let answered = self.answered.as_deref();
         known.state.invitations.iter().find(|invitation| {
             let id = Some(invitation.invite_id.as_str());
-            !invitation.mine && id != countering && id != answered
+            let waits = self.set_aside.contains(&invitation.invite_id);
+            !invitation.mine && id != countering && id != answered && !waits
         })
     }
 
@@ -105,9 +117,36 @@ impl Invitation {
         self.countering.as_ref()
     }
 
-    /// Discards the counter-offer, because the page was left.
-    pub(crate) fn stop_countering(&mut self) {
+    /// The name of the friend to whom an invitation by letter is being composed.
+    pub(super) fn writing_to<'a>(&self, known: &'a AppState) -> Option<&'a str> {
+        let friend = known.state.friends.get(self.writing.as_ref()?)?;
+        Some(&friend.name)
+    }
+
+    /// Discards what is being composed, because the page was left.
+    pub(crate) fn stop_composing(&mut self) {
+        (self.countering, self.writing) = (None, None);
+    }
+
+    /// Sets the shown invitation by letter aside, because it can be answered days later.
+    fn set_aside(&mut self, known: &AppState) {
+        if let Some(id) = self.incoming(known).filter(|one| one.by_letter).map(|one| one.invite_id.clone()) {
+            self.set_aside.insert(id);
+        }
+    }
+
+    /// Shows this friend's invitations by letter again.
+    pub(super) fn take_up(&mut self, known: &AppState, peer: &str) {
+        let theirs =
+            |id: &String| known.state.invitations.iter().any(|one| one.peer == peer && one.invite_id == *id);
+        self.set_aside.retain(|id| !theirs(id));
+    }
+
+    /// Opens the page for a new match, for an invitation by letter.
+    fn write(&mut self, friend: String, of: wire::Game, cx: &mut Cx<'_>) {
+        cx.go.new_game(of);
         self.countering = None;
+        self.writing = Some(friend);
     }
 
     fn answer(&self, accept: bool, reason: DeclineReason, cx: &mut Cx<'_>) {
@@ -129,8 +168,19 @@ impl Invitation {
         self.countering = Some(theirs);
     }
 
-    /// Sends the counter-offer; returns false if none is being composed.
+    /// Sends the counter-offer or the invitation by letter; returns false if none is being composed.
     pub(super) fn send_terms(&mut self, game: wire::Game, cx: &mut Cx<'_>) -> bool {
+        if let Some(peer) = &self.writing {
+            // The page stays until the host has begun the match.
+            let invite = control::Invite {
+                by_letter: true,
+                pace: None,
+                hints: false,
+                ..proposal(cx.known, peer, game)
+            };
+            cx.ask.send(request::Body::Invite(invite), Question::Letter);
+            return true;
+        }
         let Some(theirs) = self.countering.take() else { return false };
         self.answered = Some(theirs.invite_id.clone());
         cx.go.leave(Page::NewGame);
@@ -140,24 +190,8 @@ impl Invitation {
 
     /// Invites someone with the last choices for this game; `counters`: as a counter-offer to this invitation.
     pub(crate) fn propose(&mut self, peer: &str, game: wire::Game, counters: &str, cx: &mut Cx<'_>) {
-        let colour = cx.known.last(game).colour;
-        let side = new_game::my_side(colour);
-        let colours = match colour {
-            LastColour::Turns => control::ColourChoice::ColourAlternate,
-            LastColour::First | LastColour::Second | LastColour::Random => {
-                control::ColourChoice::ColourUnspecified
-            }
-        };
-        let invite = control::Invite {
-            peer: peer.to_owned(),
-            my_side: side.into(),
-            choice: Some(new_game::choice(cx.known, game)),
-            pace: new_game::pace(cx.known, game),
-            colours: colours.into(),
-            counters: counters.to_owned(),
-            hints: cx.known.last(game).hints && !game::is_solo(game),
-            ..control::Invite::default()
-        };
+        let invite = control::Invite { counters: counters.to_owned(), ..proposal(cx.known, peer, game) };
+        let side = invite.my_side();
         cx.ask.send(request::Body::Invite(invite), Question::Invite);
         cx.go.forget_progress(peer);
         self.inviting = Some(Inviting { peer: peer.to_owned(), invite: None, game, my_side: side.into() });
@@ -205,6 +239,7 @@ impl Invitation {
     /// Handles the end of an invitation. `name`: the other person's, if known.
     pub(crate) fn gone(&mut self, gone: &control::InvitationGone, name: Option<String>, cx: &mut Cx<'_>) {
         self.sheets.remove(&gone.invite_id);
+        self.set_aside.remove(&gone.invite_id);
         let answered = self.answered.take_if(|id| *id == gone.invite_id).is_some();
         let countering = self.countering.take_if(|theirs| theirs.invite_id == gone.invite_id).is_some();
         if answered && !countering && gone.end() == InvitationEnd::InvitationCountered {
@@ -228,6 +263,8 @@ impl Invitation {
                     inviting.invite = Some(invite);
                 }
             }
+            // The match has begun here already; to a friend who has come meanwhile this is the id of a usual invitation.
+            (Ok(reply::Body::InviteId(room)), Question::Letter) => cx.go.room(&room),
             (Ok(reply::Body::Sheet(sheet)), Question::Describe { invite }) => {
                 if cx.known.state.invitations.iter().any(|open| open.invite_id == invite) {
                     self.sheets.insert(invite, sheet);
@@ -237,6 +274,7 @@ impl Invitation {
                 (self.inviting, self.answered) = (None, None);
                 cx.go.refused(refusal, Remark::BadRequest);
             }
+            (Err(refusal), Question::Letter) => cx.go.refused(refusal, Remark::BadRequest),
             // The invitation of a newer host can be for an unknown game.
             (Err(_), Question::Describe { .. }) | (Ok(_), _) => {}
         }
@@ -278,6 +316,7 @@ impl Invitation {
         dialog.set_by_turns(invitation.colours() == control::ColourChoice::ColourAlternate);
         dialog.set_counters(!invitation.counters.is_empty());
         dialog.set_hints(invitation.hints);
+        dialog.set_by_letter(invitation.by_letter);
         dialog.set_pace(new_game::said(invitation.pace_name.as_ref(), chinese).into());
         let sheet = self.sheets.get(&invitation.invite_id);
         dialog.set_rule_name(new_game::rule_name(sheet, chinese).into());
@@ -286,6 +325,31 @@ impl Invitation {
             known.page() == Page::Board && known.room.as_ref().is_some_and(|room| room.result.is_none()),
         );
     }
+}
+
+/// An invitation with the last choices for this game.
+fn proposal(known: &AppState, peer: &str, game: wire::Game) -> control::Invite {
+    let last = known.last(game);
+    let colours = match last.colour {
+        LastColour::Turns => control::ColourChoice::ColourAlternate,
+        LastColour::First | LastColour::Second | LastColour::Random => {
+            control::ColourChoice::ColourUnspecified
+        }
+    };
+    control::Invite {
+        peer: peer.to_owned(),
+        my_side: new_game::my_side(last.colour).into(),
+        choice: Some(new_game::choice(known, game)),
+        pace: new_game::pace(known, game),
+        colours: colours.into(),
+        hints: last.hints && !game::is_solo(game),
+        ..control::Invite::default()
+    }
+}
+
+/// The unanswered invitation by letter of this friend.
+pub(super) fn asks_by_letter<'a>(known: &'a AppState, peer: &str) -> Option<&'a control::Invitation> {
+    known.state.invitations.iter().find(|one| !one.mine && one.by_letter && one.peer == peer)
 }
 
 fn outgoing(known: &AppState) -> Option<&control::Invitation> {

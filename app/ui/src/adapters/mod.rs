@@ -14,6 +14,7 @@ pub(crate) mod guest;
 pub(crate) mod home;
 pub(crate) mod invitation;
 pub(crate) mod lesson;
+pub(crate) mod manual;
 mod navigation;
 pub(crate) mod nearby;
 pub(crate) mod new_game;
@@ -48,6 +49,7 @@ pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     pages.home.attach(window, app);
     pages.invitation.attach(window, app);
     pages.lesson.attach(window, app);
+    pages.manual.attach(window, app);
     pages.nearby.attach(window, app);
     pages.new_game.attach(window, app);
     pages.puzzles.attach(window, app);
@@ -73,6 +75,7 @@ pub(crate) fn show(window: &MainWindow, app: &Controller) {
     pages.home.show(window, &known, &app.sprites);
     pages.invitation.show(window, &known);
     pages.lesson.show(window, &known);
+    pages.manual.show(window, &known);
     pages.nearby.show(window, &known);
     pages.new_game.show(window, &known, &pages.invitation);
     pages.puzzles.show(window, &known, &app.sprites);

@@ -256,6 +256,7 @@ impl NewGame {
             LastColour::Turns => Colour::Turns,
         });
         page.set_counters(invitation.countering().map_or("", |one| one.name.as_str()).into());
+        page.set_letter_to(invitation.writing_to(known).unwrap_or_default().into());
         page.set_hints(last.hints);
         self.show_paces(&page, known, chinese);
         page.set_all_options(self.all_options);
@@ -280,7 +281,8 @@ impl NewGame {
         }
         update(&self.options, &options);
         // The agreement about hints is no option of the game, but stands among them.
-        let person = last.opponent == LastOpponent::Peer || invitation.countering().is_some();
+        let person = (last.opponent == LastOpponent::Peer || invitation.countering().is_some())
+            && invitation.writing_to(known).is_none();
         let hints = usize::from(person && !game::is_solo(self.game));
         page.set_further_options((further + hints) as i32);
         page.set_ready(sheet.problem.is_empty());

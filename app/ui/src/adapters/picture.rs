@@ -40,7 +40,7 @@ pub(crate) fn save(app: &Controller, subject: &Subject, match_file: &str) {
     let written = draw(app, subject)
         .map_err(io::Error::other)
         .and_then(|picture| picture.png())
-        .and_then(|png| records::write_new(&format!("{stem}.png"), &png, &app.read()));
+        .and_then(|png| records::write_picture(&format!("{stem}.png"), &png, &app.read()));
     match written {
         Ok(path) => {
             app.open(Dialog::None);
@@ -83,7 +83,12 @@ fn draw(app: &Controller, subject: &Subject) -> Result<Picture, PlatformError> {
 /// In the colours of the app, with letters of the usual size and nothing in motion.
 fn dress(picture: &BoardPicture, window: &MainWindow) {
     let (theirs, ours) = (window.global::<Theme>(), picture.global::<Theme>());
-    ours.set_choice(if theirs.get_dark() { ThemeChoice::Dark } else { ThemeChoice::Light });
+    ours.set_choice(match theirs.get_tone() {
+        2 => ThemeChoice::EInk,
+        1 => ThemeChoice::Dark,
+        _ => ThemeChoice::Light,
+    });
+    ours.set_piece_set(theirs.get_piece_set());
     ours.set_board_style(theirs.get_board_style());
     ours.set_reduced_motion(true);
 }

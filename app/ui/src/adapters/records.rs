@@ -274,6 +274,18 @@ fn own_folder(known: &AppState) -> Option<PathBuf> {
     Some(documents.unwrap_or_else(|| user.home_dir()).join("Qiyou"))
 }
 
+/// Where pictures of boards go: `Qiyou` among the pictures, or to the app's other files where there is no such folder.
+fn pictures_folder(known: &AppState) -> Option<PathBuf> {
+    let user = directories::UserDirs::new();
+    let pictures = user.as_ref().and_then(directories::UserDirs::picture_dir);
+    // A folder that was set for the app's files is for all of them.
+    among_pictures(pictures.filter(|_| known.own_folder.is_none())).or_else(|| own_folder(known))
+}
+
+fn among_pictures(pictures: Option<&Path>) -> Option<PathBuf> {
+    pictures.filter(|folder| folder.is_dir()).map(|folder| folder.join("Qiyou"))
+}
+
 /// A path in the app's folder that no file has, as near to this name as can be.
 pub(super) fn free_file(name: &str, known: &AppState) -> Option<PathBuf> {
     Some(free_in(&own_folder(known)?, name))
@@ -301,9 +313,19 @@ pub(crate) fn save(file: &control::File, cx: &mut Cx<'_>) {
 }
 
 /// Writes a new file into the app's folder, without overwriting another. Its path.
-pub(crate) fn write_new(name: &str, content: &[u8], known: &AppState) -> io::Result<PathBuf> {
-    let free = free_file(name, known).ok_or_else(|| io::Error::other("no home directory"))?;
-    fs::create_dir_all(free.parent().unwrap_or(Path::new("/")))?;
+fn write_new(name: &str, content: &[u8], known: &AppState) -> io::Result<PathBuf> {
+    write_new_in(own_folder(known), name, content)
+}
+
+/// Writes a new picture into the folder for them, without overwriting another. Its path.
+pub(super) fn write_picture(name: &str, png: &[u8], known: &AppState) -> io::Result<PathBuf> {
+    write_new_in(pictures_folder(known), name, png)
+}
+
+fn write_new_in(folder: Option<PathBuf>, name: &str, content: &[u8]) -> io::Result<PathBuf> {
+    let folder = folder.ok_or_else(|| io::Error::other("no home directory"))?;
+    let free = free_in(&folder, name);
+    fs::create_dir_all(&folder)?;
     fs::write(&free, content)?;
     Ok(free)
 }
@@ -349,5 +371,24 @@ fn went(one: &control::MatchSummary) -> Went {
         (wire::Side::First, false, true) | (wire::Side::Second, true, false) => Went::Lost,
         _ if game_of(one.setup.as_ref()) == Game::LightsOut => Went::Won,
         _ => Went::Over,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_goes_among_the_pictures_where_there_is_such_a_folder_and_overwrites_none() {
+        let home = tempfile::tempdir().expect("a folder for the test");
+        let pictures = home.path().join("Pictures");
+        assert_eq!(among_pictures(Some(&pictures)), None, "it is not there");
+        fs::create_dir(&pictures).expect("created");
+        let folder = among_pictures(Some(&pictures));
+        assert_eq!(folder, Some(pictures.join("Qiyou")));
+        let write = |png: &[u8]| write_new_in(folder.clone(), "gomoku.png", png).expect("written");
+        assert_eq!(write(b"one"), pictures.join("Qiyou/gomoku.png"));
+        assert_eq!(write(b"two"), pictures.join("Qiyou/gomoku-2.png"));
+        assert_eq!(fs::read(pictures.join("Qiyou/gomoku.png")).expect("kept"), b"one");
     }
 }

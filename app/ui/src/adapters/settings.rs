@@ -7,7 +7,7 @@ use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{friends, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
-use crate::preferences::{Confirm, Language, Paper, Preferences};
+use crate::preferences::{Confirm, Language, Paper, PieceSet, Preferences};
 use crate::screens::{
     AdapterView, Dialog, EndingsState, MainWindow, Page, SettingsAdapter, Theme, ThemeChoice, Visibility,
 };
@@ -91,6 +91,7 @@ impl Settings {
                     ThemeChoice::System => Paper::System,
                     ThemeChoice::Light => Paper::Light,
                     ThemeChoice::Dark => Paper::Dark,
+                    ThemeChoice::EInk => Paper::EInk,
                 };
             });
         }));
@@ -105,6 +106,10 @@ impl Settings {
         }));
         page.on_set_board_style(touched!(app, |_pages, cx, index| {
             cx.preferences.change(move |known| known.board_style = index.clamp(0, 2) as u8);
+        }));
+        page.on_set_piece_set(touched!(app, |_pages, cx, index| {
+            let set = if index == 1 { PieceSet::Pictures } else { PieceSet::Characters };
+            cx.preferences.change(move |known| known.piece_set = set);
         }));
         page.on_set_confirm_moves(touched!(app, |_pages, cx, index| {
             cx.preferences.change(move |known| {
@@ -157,10 +162,12 @@ impl Settings {
             Paper::System => ThemeChoice::System,
             Paper::Light => ThemeChoice::Light,
             Paper::Dark => ThemeChoice::Dark,
+            Paper::EInk => ThemeChoice::EInk,
         };
         let theme = window.global::<Theme>();
         theme.set_choice(paper);
-        theme.set_reduced_motion(chosen.reduced_motion);
+        theme.set_reduced_motion(chosen.is_still());
+        theme.set_piece_set(chosen.piece_set as i32);
         theme.set_left_handed(chosen.left_handed);
         theme.set_board_style(i32::from(chosen.board_style.min(2)));
         theme.set_text_scale(chosen.text_scale());
@@ -197,6 +204,7 @@ impl Settings {
         page.set_unhurried(chosen.unhurried);
         page.set_text_size(chosen.text_size as i32);
         page.set_coordinates(chosen.coordinates);
+        page.set_piece_set(chosen.piece_set as i32);
         page.set_board_style(i32::from(chosen.board_style.min(2)));
         page.set_confirm_moves(match chosen.confirm_moves {
             Confirm::Small => 0,

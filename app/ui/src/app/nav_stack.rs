@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn whatever_is_touched_home_is_first_and_no_page_comes_twice() {
-        const PAGES: [Page; 11] = [
+        const PAGES: [Page; 13] = [
             Page::Home,
             Page::NewGame,
             Page::Nearby,
@@ -144,11 +144,13 @@ mod tests {
             Page::Friends,
             Page::Lesson,
             Page::Puzzles,
+            Page::Manual,
+            Page::Chapter,
         ];
         let mut rng = engine::Rng::new(24);
         let mut nav = NavStack::default();
         for _ in 0..10_000 {
-            let page = PAGES[rng.below(11) as usize];
+            let page = PAGES[rng.below(13) as usize];
             match rng.below(5) {
                 0 => nav.back(),
                 1 => nav.sit_down(rng.below(2) == 0),

@@ -29,6 +29,7 @@ pub(crate) struct Pages {
     pub(crate) home: adapters::home::Home,
     pub(crate) invitation: adapters::invitation::Invitation,
     pub(crate) lesson: adapters::lesson::Lesson,
+    pub(crate) manual: adapters::manual::Manual,
     pub(crate) nearby: adapters::nearby::Nearby,
     pub(crate) new_game: adapters::new_game::NewGame,
     pub(crate) puzzles: adapters::puzzles::Puzzles,

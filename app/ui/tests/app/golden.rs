@@ -10,9 +10,10 @@ use std::fs::{self, File};
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
+use qiyou::Paper;
 use qiyou::headless::{Picture, Stage};
 
-use crate::support::{SIZES, stories, tell};
+use crate::support::{SIZES, stories, tell_on};
 
 /// Tolerance per channel of a pixel: golden pictures have a palette, and the colours of single pixels may be far from it.
 const ROUNDED: u8 = 48;
@@ -31,8 +32,24 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// A picture: name of the story, index of its size, Chinese, dark.
-type Drawn = (&'static str, usize, bool, bool);
+/// A picture: name of the story, index of its size, Chinese, theme.
+type Drawn = (&'static str, usize, bool, Paper);
+
+/// Pictures in the theme for electronic paper: a few pages, since every other one consists of the same parts.
+const EINK: [Drawn; 12] = [
+    ("home", 0, true, Paper::EInk),
+    ("settings", 0, false, Paper::EInk),
+    ("nearby", 0, false, Paper::EInk),
+    ("board", 0, false, Paper::EInk),
+    ("go-counting", 1, true, Paper::EInk),
+    ("xiangqi", 0, true, Paper::EInk),
+    ("xiangqi-pictures", 3, false, Paper::EInk),
+    ("liuzhou-placing", 2, false, Paper::EInk),
+    ("lights-out", 0, false, Paper::EInk),
+    ("end-won", 2, true, Paper::EInk),
+    ("replay-judged", 3, false, Paper::EInk),
+    ("invitation", 0, false, Paper::EInk),
+];
 
 /// Number of combinations of sizes, languages and themes.
 const WAYS: usize = SIZES.len() * 4;
@@ -58,15 +75,26 @@ fn drawn() -> Vec<Drawn> {
             let (size, round) = (n % SIZES.len(), n / SIZES.len() % 4);
             // Each story alternates languages and themes.
             let (chinese, dark) = ((size + round).is_multiple_of(2), (size / 2 + round / 2) % 2 == 1);
-            all.push((stories[n % stories.len()], size, chinese, dark));
+            all.push((
+                stories[n % stories.len()],
+                size,
+                chinese,
+                if dark { Paper::Dark } else { Paper::Light },
+            ));
         }
     }
+    all.extend(EINK);
     all
 }
 
-fn file_name((name, size, chinese, dark): Drawn) -> String {
+fn file_name((name, size, chinese, paper): Drawn) -> String {
     let (width, height, _) = SIZES[size];
-    let (language, theme) = (if chinese { "zh" } else { "en" }, if dark { "dark" } else { "light" });
+    let language = if chinese { "zh" } else { "en" };
+    let theme = match paper {
+        Paper::EInk => "eink",
+        Paper::Dark => "dark",
+        Paper::Light | Paper::System => "light",
+    };
     format!("{name}-{width}x{height}-{language}-{theme}.png")
 }
 
@@ -199,9 +227,9 @@ fn compare(at: usize) {
     let differing = folder().join("../../../../target/golden");
     let mut wrong = Vec::new();
     for one in drawn().into_iter().filter(|(_, size, ..)| *size == at) {
-        let (name, size, chinese, dark) = one;
+        let (name, size, chinese, paper) = one;
         let file = file_name(one);
-        let now = Small::of(&tell(&stage, SIZES[size], (chinese, dark, 0), told[name]).scene.picture());
+        let now = Small::of(&tell_on(&stage, SIZES[size], (chinese, paper, 0), told[name]).scene.picture());
         let path = folder().join(&file);
         let kept = Small::read(&path);
         let differs = kept.as_ref().map(|kept| kept.differs(&now));
@@ -256,12 +284,45 @@ fn every_page_looks_as_it_was_found_good_on_a_larger_handheld() {
 fn each_page_is_drawn_in_every_size_language_and_theme_and_no_story_is_left_out() {
     let mut ways: BTreeMap<&str, BTreeSet<(usize, bool, bool)>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
-    for (name, size, chinese, dark) in drawn() {
-        ways.entry(page(name)).or_default().insert((size, chinese, dark));
+    for (name, size, chinese, paper) in drawn().into_iter().filter(|(.., paper)| *paper != Paper::EInk) {
+        ways.entry(page(name)).or_default().insert((size, chinese, paper == Paper::Dark));
         seen.insert(name);
     }
     assert!(ways.values().all(|ways| ways.len() == WAYS), "{ways:?}");
     assert_eq!(seen, stories().map(|(name, _)| name).collect());
+}
+
+/// The widest square whose pixels have one colour that is neither black nor white, and its place; at most as wide as `limit`.
+fn half_tone(picture: &Picture, limit: usize) -> Option<(usize, usize)> {
+    let width = picture.width as usize;
+    let at = |x: usize, y: usize| picture.pixels[y * width + x];
+    let plain = |x: usize, y: usize| {
+        let first = at(x, y);
+        let grey = [first.r, first.g, first.b];
+        grey != [0; 3]
+            && grey != [255; 3]
+            && (0..limit * limit).all(|n| at(x + n % limit, y + n / limit) == first)
+    };
+    let (across, down) = (width.saturating_sub(limit), (picture.height as usize).saturating_sub(limit));
+    (0..down).flat_map(|y| (0..across).map(move |x| (x, y))).find(|&(x, y)| plain(x, y))
+}
+
+#[test]
+fn on_electronic_paper_nothing_has_a_colour_and_only_the_edges_of_letters_are_grey() {
+    let stage = Stage::new();
+    let mut wrong = Vec::new();
+    for (name, story) in stories() {
+        let told = tell_on(&stage, SIZES[0], (name.len() % 2 == 0, Paper::EInk, 0), story);
+        let picture = told.scene.picture();
+        let coloured = picture.pixels.iter().position(|one| one.r != one.g || one.g != one.b);
+        let place = |at: usize| (at % picture.width as usize, at / picture.width as usize);
+        wrong.extend(coloured.map(|at| format!("{name} has a colour at {:?}", place(at))));
+        wrong.extend(half_tone(&picture, 4).map(|at| format!("{name} has a half tone at {at:?}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let (_, home) = stories().find(|(name, _)| *name == "home").expect("the first page");
+    let light = tell_on(&stage, SIZES[0], (false, Paper::Light, 0), home).scene.picture();
+    assert!(half_tone(&light, 4).is_some(), "the measure notices paper that is not white");
 }
 
 #[test]

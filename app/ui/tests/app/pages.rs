@@ -29,10 +29,11 @@ slint::slint! {
 const SLACK: f32 = 1.0;
 
 /// The styles of ui/widgets/text.slint: name, family, size at 100 %.
-const STYLES: [(&str, &str, f32); 5] = [
+const STYLES: [(&str, &str, f32); 6] = [
     ("DisplayText", "Qiyou Kai", 34.0),
     ("HeadingText", "Qiyou Kai", 24.0),
     ("TitleText", "Qiyou Kai", 20.0),
+    ("SectionText", "Qiyou Sans", 20.0),
     ("BodyText", "Qiyou Sans", 16.0),
     ("SmallText", "Qiyou Sans", 13.0),
 ];
@@ -246,12 +247,16 @@ fn a_name_that_is_half_typed_stays_when_the_device_is_turned() {
 #[test]
 fn at_twice_the_text_size_every_page_has_the_same_controls_with_the_same_names() {
     // So tall that nothing is scrolled out of view, because invisible elements are not found.
-    const LONG: (u32, u32, f32) = (720, 12_000, 2.0);
+    const LONG: (u32, u32, f32) = (720, 10_000, 2.0);
+    // Chapters of the manual and the settings are longer than any other page.
+    const LONGEST: (u32, u32, f32) = (720, 30_000, 2.0);
     let stage = Stage::new();
     let (mut named, mut changed) = (0, Vec::new());
     for (name, story) in stories() {
         let names = |text_size| {
-            let names = crate::touches::names(&tell(&stage, LONG, (false, false, text_size), story));
+            let long = ["manual", "settings"].iter().any(|page| name.starts_with(page));
+            let size = if long { LONGEST } else { LONG };
+            let names = crate::touches::names(&tell(&stage, size, (false, false, text_size), story));
             // The caption of a card that is a button is left out if the names need the space.
             names.into_iter().filter(|name| !name.is_empty() && name != "Invite").collect::<BTreeSet<_>>()
         };
@@ -298,6 +303,27 @@ fn the_theme_changes_the_paper() {
     told.prefer(true, true, 0);
     stage.settle(&told.scene);
     assert_eq!(corner(&told), (0x17, 0x15, 0x12));
+}
+
+#[test]
+fn electronic_paper_and_pictograms_are_chosen_in_the_settings_and_nothing_moves_on_the_paper() {
+    let stage = Stage::new();
+    let told = Told::new(&stage, (720, 20_000, 2.0));
+    told.app.go(qiyou::screens::Page::Settings);
+    stage.settle(&told.scene);
+    let theme = told.app.window().global::<qiyou::screens::Theme<'_>>();
+    let chosen = || (theme.get_tone(), theme.get_reduced_motion(), theme.get_piece_set());
+    let first = chosen();
+    assert_ne!(first.0, 2);
+    assert_eq!((first.1, first.2), (false, 0));
+    for name in ["E-ink", "Pictures"] {
+        crate::touches::tap(&stage, &told, name);
+    }
+    assert_eq!(chosen(), (2, true, 1));
+    for name in ["Light", "Characters"] {
+        crate::touches::tap(&stage, &told, name);
+    }
+    assert_eq!(chosen(), (0, false, 0));
 }
 
 /// A gomoku match of two people at this device, drawn and at rest, with its room.

@@ -139,6 +139,26 @@ fn a_picture_that_could_not_be_copied_is_not_said_to_be() {
 }
 
 #[test]
+fn the_board_itself_is_copied_while_it_is_played_at_where_the_desktop_has_a_clipboard_for_it() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    let game = games::played(&engine::GameKind::Gomoku.default_setup(), "h8 i8");
+    open(&stage, &mut told, games::against_the_device(&game, engine::Side::First));
+    told.answer(&stage);
+    told.scene.resize(720, 3_000, 2.0);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "More");
+    assert!(!names(&told).iter().any(|name| name == "Copy a picture of the board"), "there is no clipboard");
+    tap(&stage, &told, "Close");
+    let board = Rc::new(Board::default());
+    told.app.give_clipboard(board.clone());
+    tap(&stage, &told, "More");
+    tap(&stage, &told, "Copy a picture of the board");
+    assert!(says(&told, "Copied"), "the button says so");
+    assert_eq!(board.copied.borrow().len(), 1);
+}
+
+#[test]
 fn the_board_itself_is_saved_as_a_picture_while_it_is_played_at() {
     let stage = Stage::new();
     let folder = tempfile::tempdir().expect("a folder for the test");

@@ -7,8 +7,8 @@ use proto::control::{PuzzleProgress, event, request};
 use qiyou::headless::Stage;
 use qiyou::press;
 use qiyou::screens::{
-    BoardAdapter, Dialog, Game, HomeAdapter, NearbyAdapter, NewGameAdapter, Page, PuzzlesAdapter,
-    RecordsAdapter, SettingsAdapter,
+    BoardAdapter, Dialog, Game, HomeAdapter, ManualAdapter, NearbyAdapter, NewGameAdapter, Page,
+    PuzzlesAdapter, RecordsAdapter, SettingsAdapter,
 };
 use senses::Press;
 use slint::ComponentHandle;
@@ -24,7 +24,7 @@ type Way = fn(&Stage, &Told);
 type Go = fn(&Stage, &mut Told);
 
 /// Ways to every page, with the pages on the way back, home last.
-const WAYS: [(&str, Go, &[Page]); 19] = [
+const WAYS: [(&str, Go, &[Page]); 24] = [
     ("a new game", |_, told| told.app.new_game(Game::Gomoku), &[Page::NewGame]),
     ("people near", |_, told| told.app.go(Page::Nearby), &[Page::Nearby]),
     ("friends", |_, told| told.app.go(Page::Friends), &[Page::Friends]),
@@ -130,6 +130,43 @@ const WAYS: [(&str, Go, &[Page]); 19] = [
         },
         &[Page::Board],
     ),
+    ("the manual", |stage, told| tap(stage, told, "Manual"), &[Page::Manual]),
+    (
+        "a chapter of the manual",
+        |stage, told| {
+            tap(stage, told, "Manual");
+            tap(stage, told, "Gomoku");
+        },
+        &[Page::Chapter, Page::Manual],
+    ),
+    (
+        "the chapter after it",
+        |stage, told| {
+            tap(stage, told, "Manual");
+            tap(stage, told, "Your first game");
+            told.app.window().global::<ManualAdapter<'_>>().invoke_open_chapter(1);
+        },
+        &[Page::Chapter, Page::Manual],
+    ),
+    (
+        "what to do when nobody is found",
+        |_, told| {
+            told.app.go(Page::Nearby);
+            told.app.window().global::<ManualAdapter<'_>>().invoke_open_trouble();
+        },
+        &[Page::Chapter, Page::Nearby],
+    ),
+    (
+        "the manual from a board's rules",
+        |stage, told| {
+            open(stage, told, room(bot(3), here(), &[proto::board::Side::Second]));
+            told.answer(stage);
+            told.app.ask(Dialog::Rules);
+            stage.settle(&told.scene);
+            tap(stage, told, "Read about it in the manual");
+        },
+        &[Page::Chapter, Page::Board],
+    ),
 ];
 
 fn try_one(stage: &Stage, told: &mut Told) {
@@ -196,6 +233,8 @@ fn from_every_page_back_leads_home_through_pages_that_make_sense_by_touch_key_an
         Page::Friends,
         Page::Lesson,
         Page::Puzzles,
+        Page::Manual,
+        Page::Chapter,
     ] {
         assert!(seen.contains(&every), "no way leads to {every:?}");
     }

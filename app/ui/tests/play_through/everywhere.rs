@@ -277,7 +277,7 @@ fn furnished(stage: &Stage, held: Held, seed: u64) -> Player<'_> {
 }
 
 /// Pages that are reached without anybody else.
-const PAGES: [Page; 11] = [
+const PAGES: [Page; 13] = [
     Page::Home,
     Page::NewGame,
     Page::Nearby,
@@ -289,6 +289,8 @@ const PAGES: [Page; 11] = [
     Page::Friends,
     Page::Lesson,
     Page::Puzzles,
+    Page::Manual,
+    Page::Chapter,
 ];
 
 /// Dialogs that open without anybody else.

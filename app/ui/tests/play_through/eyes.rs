@@ -6,10 +6,11 @@ use qiyou::screens::{Dialog, Navigation, Page};
 use slint::ComponentHandle;
 
 /// The styles of ui/widgets/text.slint: name, family, size at 100 %.
-pub(crate) const STYLES: [(&str, &str, f32); 5] = [
+pub(crate) const STYLES: [(&str, &str, f32); 6] = [
     ("DisplayText", "Qiyou Kai", 34.0),
     ("HeadingText", "Qiyou Kai", 24.0),
     ("TitleText", "Qiyou Kai", 20.0),
+    ("SectionText", "Qiyou Sans", 20.0),
     ("BodyText", "Qiyou Sans", 16.0),
     ("SmallText", "Qiyou Sans", 13.0),
 ];

@@ -10,7 +10,9 @@ use engine::GameKind;
 use proto::board::{self, Action, GomokuRule, GomokuSetup, Setup, Side, action, setup};
 use proto::control::{self, Event, Reply, Request, event, reply, request, seat};
 use qiyou::headless::{Scene, Stage, share_pictures};
-use qiyou::screens::{BoardAdapter, Game, NewGameAdapter, Page};
+use qiyou::screens::{
+    BoardAdapter, Dialog, FriendsAdapter, Game, InvitationAdapter, ManualAdapter, NewGameAdapter, Page,
+};
 use qiyou::{App, Client, FromHost, HandOfHost, Language, Paper, Preferences, Store};
 use slint::ComponentHandle;
 
@@ -89,9 +91,13 @@ impl Told {
 
     /// Sets language, theme and text size as on the settings page; disables animations.
     pub(crate) fn prefer(&self, chinese: bool, dark: bool, text_size: usize) {
+        self.prefer_on(chinese, if dark { Paper::Dark } else { Paper::Light }, text_size);
+    }
+
+    fn prefer_on(&self, chinese: bool, paper: Paper, text_size: usize) {
         self.app.prefer(Preferences {
             language: if chinese { Language::Chinese } else { Language::English },
-            paper: if dark { Paper::Dark } else { Paper::Light },
+            paper,
             reduced_motion: true,
             text_size,
             ..Preferences::default()
@@ -834,6 +840,50 @@ pub(crate) const STORIES: [(&str, Tell); 81] = [
     }),
 ];
 
+/// Stories of the manual, without its pictures, which are files that change with the pages in them.
+const MANUAL: [(&str, Tell); 3] = [
+    ("manual", |_, told| told.app.go(Page::Manual)),
+    ("manual-game", |_, told| told.app.window().global::<ManualAdapter<'_>>().invoke_open_game(Game::Go)),
+    ("manual-trouble", |_, told| told.app.window().global::<ManualAdapter<'_>>().invoke_open_trouble()),
+];
+
+/// Stories of matches by letter.
+const LETTERS: [(&str, Tell); 4] = [
+    ("letter-invite", |stage, told| {
+        people::away(told);
+        stage.pass(Duration::ZERO);
+        told.app.go(Page::Friends);
+        told.app.window().global::<FriendsAdapter<'_>>().invoke_open_friend("c".into());
+        told.app.ask(Dialog::Letter);
+    }),
+    ("letter-new-game", |stage, told| {
+        people::away(told);
+        stage.pass(Duration::ZERO);
+        told.app.window().global::<FriendsAdapter<'_>>().invoke_open_friend("c".into());
+        told.app.window().global::<InvitationAdapter<'_>>().invoke_write(Game::Go);
+    }),
+    ("letter-asked", |stage, told| {
+        people::away(told);
+        told.say(people::asked_by_letter());
+        stage.pass(Duration::ZERO);
+    }),
+    ("letter-board", |stage, told| {
+        open(stage, told, people::by_letter(control::LetterState::AtServer));
+    }),
+];
+
+/// Boards as players may prefer them: xiangqi with pictograms, and a board that turns to whoever is to move.
+const PREFERRED: [(&str, Tell); 2] = [
+    ("xiangqi-pictures", |stage, told| {
+        told.app.prefer_pictograms();
+        open(stage, told, games::against_the_device(&games::xiangqi(), engine::Side::First));
+    }),
+    ("two-here-turning", |stage, told| {
+        told.app.prefer_turning();
+        open(stage, told, room(here(), here(), &[Side::First, Side::Second]));
+    }),
+];
+
 /// A match that is over, as its page has it.
 pub(crate) fn ended(room: control::Room) -> control::Room {
     control::Room { can_act: false, can_take_back: false, can_analyse: true, ..room }
@@ -842,7 +892,7 @@ pub(crate) fn ended(room: control::Room) -> control::Room {
 /// All stories.
 pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
     let others = people::PEOPLE.into_iter().chain(puzzles::PUZZLES).chain(people::DISTURBANCES);
-    STORIES.into_iter().chain(others)
+    STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS).chain(PREFERRED)
 }
 
 /// Tells a story in this language and theme, drawn at rest.
@@ -852,8 +902,19 @@ pub(crate) fn tell(
     (chinese, dark, text_size): (bool, bool, usize),
     tell: Tell,
 ) -> Told {
+    let paper = if dark { Paper::Dark } else { Paper::Light };
+    tell_on(stage, size, (chinese, paper, text_size), tell)
+}
+
+/// As [`tell`], in any theme.
+pub(crate) fn tell_on(
+    stage: &Stage,
+    size: (u32, u32, f32),
+    (chinese, paper, text_size): (bool, Paper, usize),
+    tell: Tell,
+) -> Told {
     let mut told = Told::new(stage, size);
-    told.prefer(chinese, dark, text_size);
+    told.prefer_on(chinese, paper, text_size);
     stage.pass(Duration::ZERO);
     tell(stage, &mut told);
     told.answer(stage);

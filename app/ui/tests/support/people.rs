@@ -62,6 +62,37 @@ pub(crate) fn befriended(told: &Told) {
     }));
 }
 
+/// A friend who is away, and has an account like this device.
+pub(crate) fn away(told: &Told) {
+    told.say(account(control::AccountState::AccountOnline));
+    told.say(event::Body::Friend(control::Friend {
+        account: "anna@example.org".into(),
+        ..friend("c", "Anna")
+    }));
+}
+
+/// Her invitation by letter.
+pub(crate) fn asked_by_letter() -> event::Body {
+    event::Body::Invitation(control::Invitation {
+        invite_id: "letter".into(),
+        peer: "c".into(),
+        name: "Anna".into(),
+        setup: Some(super::gomoku(board::GomokuRule::Freestyle)),
+        my_side: Side::Second.into(),
+        colours: control::ColourChoice::ColourSecond.into(),
+        by_letter: true,
+        ..Default::default()
+    })
+}
+
+/// A match by letter in which it is her turn.
+pub(crate) fn by_letter(state: control::LetterState) -> control::Room {
+    let mut room = super::room(here(), peer("Anna"), &[Side::First]);
+    let away = link(control::PeerLink::Left, 200_000_000);
+    room.link = Some(control::LinkState { letter: state.into(), ..away });
+    room
+}
+
 pub(crate) fn account(state: control::AccountState) -> event::Body {
     let wrong = state == control::AccountState::AccountWrongPassword;
     event::Body::Account(control::Account {

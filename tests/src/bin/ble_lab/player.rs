@@ -99,9 +99,14 @@ impl<'a> Player<'a> {
     /// Restarts the host, with the local network as a second carrier or without.
     pub(crate) async fn start_again(&self, in_network: bool) -> Result<()> {
         self.guest.signal("qiyoud", rustix::process::Signal::TERM).await?;
-        self.until("the host has ended", |view| !view.ready).await?;
+        self.until_gone().await?;
         self.in_network.set(in_network);
         self.start_host().await
+    }
+
+    /// Waits until the host has ended.
+    pub(crate) async fn until_gone(&self) -> Result<()> {
+        self.until("the host has ended", |view| !view.ready).await
     }
 
     /// `kill -9`; returns when the watching client has detected it.

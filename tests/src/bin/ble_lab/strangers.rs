@@ -70,6 +70,8 @@ enum Told {
     Passed { who: End, name: String },
     Verdict { who: End, same: bool },
     Parted { who: End, reason: u32 },
+    Waits { key: String },
+    GaveWay { end: String, took_ms: f64 },
     Hands { words: Vec<String> },
     Check { claim: String, holds: bool },
     Kept(Saved),
@@ -126,7 +128,10 @@ pub(crate) async fn come_and_go(lab: &Lab, stack: &Stack, report: &mut Report) -
     play(lab, stack, &ann, report).await.context("another program plays with a host")?;
     between(lab, stack, (&ann, &ben), &key, report).await.context("somebody sits between two hosts")?;
     directly((&ann, &ben), report).await.context("the two meet with nobody in between")?;
-    let now = [ann.see(|view| view.starts), ben.see(|view| view.starts)];
+    gives_way(lab, stack, (&ann, &ben), report)
+        .await
+        .context("a silent stranger holds the radio, and a friend comes")?;
+    let now = [ann.see(|view| view.starts), ben.see(|view| view.starts - 1)];
     report.check(now == starts, || {
         format!("a host ended: they had told their state {starts:?} times, now {now:?}")
     })?;
@@ -307,6 +312,37 @@ async fn directly((ann, ben): (&Player<'_>, &Player<'_>), report: &mut Report) -
         report.check(friends.starts_with(name), || format!("{name} is no friend: {friends:?}"))?;
     }
     Ok(())
+}
+
+/// A stranger that says nothing to the short string holds Ann's radio: her person sees who it is and does nothing, and her friend
+/// gets through in its place.
+async fn gives_way(
+    lab: &Lab,
+    stack: &Stack,
+    (ann, ben): (&Player<'_>, &Player<'_>),
+    report: &mut Report,
+) -> Result<()> {
+    ben.guest.signal("qiyoud", rustix::process::Signal::TERM).await?;
+    ben.until_gone().await?;
+    let mut stranger = Stranger::start(lab, stack, "wait")?;
+    let Told::Waits { key } = stranger.next().await? else { bail!("it does not wait") };
+    let seen = ann.ctl(&["strangers", "--json"]).await?;
+    let seen: Vec<Value> = seen.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let is_seen = seen.len() == 1
+        && seen[0]["id"] == json!(key)
+        && seen[0]["name"] == json!("Silent")
+        && seen[0]["comparing"] == json!(true);
+    report.check(is_seen, || format!("{key} waits, and the person sees {seen:?}"))?;
+    ben.start_host().await?;
+    let invite = ["qiyouctl", "invite", "Ann", "--game", "gomoku"];
+    ben.guest.start("invite-past-a-stranger", User::Player, &invite, Output::Log).await?;
+    let Told::GaveWay { end, took_ms } = stranger.next().await? else { bail!("it does not give way") };
+    println!("ble-lab: a silent stranger gave way to a friend after {took_ms:.0} ms");
+    report.check(end == "hung up", || format!("the stranger was not disconnected: {end}"))?;
+    stranger.ends().await?;
+    ann.until("an invitation of the friend", |view| view.invitation.is_some()).await?;
+    let left = ann.ctl(&["strangers", "--json"]).await?;
+    report.check(left.trim().is_empty(), || format!("still shown: {left}"))
 }
 
 async fn meet_at(player: &Player<'_>, program: &str, address: &str) -> Result<()> {

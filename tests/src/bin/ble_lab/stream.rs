@@ -73,8 +73,15 @@ struct Sunk {
 /// Serves until killed.
 pub(crate) async fn serve() -> Result<()> {
     let bluetooth = bluetooth();
-    let card =
-        Card { tag: TAG, open_to_all: true, busy: false, wish: 0, name: Some("lab".into()), seldom: false };
+    let card = Card {
+        tag: TAG,
+        open_to_all: true,
+        busy: false,
+        wish: 0,
+        name: Some("lab".into()),
+        seldom: false,
+        beside_links: false,
+    };
     let mut listener = bluetooth.listen(card).await?;
     let mut bare = tokio::spawn(bare::serve_beside());
     println!("serving");

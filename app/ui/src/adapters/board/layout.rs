@@ -6,6 +6,7 @@ use slint::SharedString;
 
 use super::{BoardPage, near_side};
 use crate::adapters::game;
+use crate::app::AppState;
 
 /// A point on the wire is `row * 1024 + column`, the row from the bottom.
 pub(super) const ROW_STEP: u32 = 1_024;
@@ -68,10 +69,12 @@ impl Layout {
         (self.wide as i32, self.high as i32)
     }
 
-    pub(super) fn of(page: &BoardPage, room: &Room, board: &control::Board) -> Self {
+    pub(super) fn of(known: &AppState, page: &BoardPage, room: &Room, board: &control::Board) -> Self {
         let (columns, rows) = (board.columns.max(1) as usize, board.rows.max(1) as usize);
-        // Each side of a xiangqi board belongs to a player; other boards look the same from both sides.
-        let across = board.game() == wire::Game::Xiangqi && near_side(room) == wire::Side::Second;
+        // Each side of a xiangqi board belongs to a player; other boards look the same from both sides, and turn only for two
+        // people who pass the device.
+        let turns = board.game() == wire::Game::Xiangqi || room.mine.len() == 2;
+        let across = turns && near_side(known, room) == wire::Side::Second;
         let turned = across != page.turned;
         let most = if board.game() == wire::Game::LightsOut { ZOOMS[page.look.zoom] } else { usize::MAX };
         let (wide, high) = (columns.min(most), rows.min(most));

@@ -83,8 +83,8 @@ pub(super) fn show_points(
     update(&app.board.columns, &below);
     update(&app.board.upper, &above);
     update(&app.board.numbers, &left);
-    let facing =
-        (view.known.preferences.face_to_face && room.mine.len() == 2).then(|| other(near_side(room)));
+    let facing = (view.known.preferences.face_to_face && room.mine.len() == 2)
+        .then(|| other(near_side(view.known, room)));
     let mut points = plain_points(board, layout, view.known.chinese());
     let mut mark = |at: u32, set: &dyn Fn(&mut PointView)| {
         if let Some(index) = layout.index(at) {

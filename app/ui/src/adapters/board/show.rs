@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use proto::board::{self as wire, action};
 use proto::control::{
-    self, FactKind, Help, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, TouchKind,
-    score, seat,
+    self, FactKind, Help, LetterState, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking,
+    TouchKind, score, seat,
 };
 use slint::{ComponentHandle, SharedString, Timer, TimerMode};
 
@@ -15,10 +15,10 @@ use super::layout::Layout;
 use super::points::{show_part, show_points};
 use super::{BoardPage, HintState, Solving, View, fact, near_side, other};
 use crate::adapters::{carrier, editor, game, new_game, picture, replay, side, update, wire_game};
-use crate::app::Controller;
+use crate::app::{AppState, Controller};
 use crate::screens::{
-    Achieved, BoardAdapter, ChoiceKind, Ending, Link, MainWindow, OfferKind, Opponent, Run, Seat, Side, Task,
-    Thought,
+    Achieved, BoardAdapter, ChoiceKind, Dialog, Ending, Letter, Link, MainWindow, OfferKind, Opponent, Run,
+    Seat, Side, Task, Thought,
 };
 
 /// What is beside the points is updated this long after a move: a frame later. A frame's changes are painted as at most three
@@ -74,7 +74,11 @@ impl BoardPage {
         }
         let page = window.global::<BoardAdapter>();
         let board = room.board.clone().unwrap_or_default();
-        let layout = Layout::of(self, room, &board);
+        if known.question() == Dialog::More {
+            // Asks the desktop, and only when it matters.
+            page.set_can_copy_picture(app.clipboard().is_some());
+        }
+        let layout = Layout::of(&known, self, room, &board);
         let point = self.waiting(room, &board).and_then(|at| layout.index(at));
         page.set_waiting_point(point.map_or(-1, |index| index as i32));
         show_points(&page, app, view, room, &board, &layout);
@@ -88,14 +92,14 @@ pub(crate) fn counts_area(setup: Option<&wire::Setup>) -> bool {
 }
 
 /// The position on the board, for a picture: of a large Lights Out board as much as fits in a picture.
-pub(super) fn subject(room: &Room, page: &BoardPage) -> Option<picture::Subject> {
+pub(super) fn subject(known: &AppState, room: &Room, page: &BoardPage) -> Option<picture::Subject> {
     let board = room.board.clone()?;
     Some(picture::Subject {
         summary: replay::summary_of(room),
         // The host sends no move number for tried moves.
         moves: if room.analysis.is_some() { 0 } else { room.moves },
         over: room.result.is_some() && room.analysis.is_none(),
-        turned: Layout::of(page, room, &board).turned,
+        turned: Layout::of(known, page, room, &board).turned,
         board,
     })
 }
@@ -120,7 +124,7 @@ fn show_beside(window: &MainWindow, app: &Controller, view: View<'_>) {
         [only] => wire::Side::try_from(only).unwrap_or_default(),
         _ => wire::Side::Unspecified,
     };
-    let near = near_side(room);
+    let near = near_side(view.known, room);
     let far = other(near);
     page.set_swapped(is_swapped(&board));
     show_facts(&page, app, view, room, &board, near);
@@ -274,6 +278,8 @@ fn show_facts(
     page.set_turned(view.page.turned);
     let both_here = room.mine.len() == 2;
     page.set_can_face(both_here && board.game() == wire::Game::Xiangqi);
+    page.set_can_turn(both_here && !game::is_solo(board.game()));
+    page.set_turning(view.known.preferences.turn_to_mover);
     page.set_face_to_face(view.known.preferences.face_to_face);
     page.set_can_say(room.link.as_ref().is_some_and(|link| link.state() == PeerLink::Up));
     page.set_muted(view.known.friend_at_board().is_some_and(|friend| friend.muted));
@@ -406,6 +412,22 @@ pub(crate) fn ending(ending: wire::Ending) -> Ending {
     }
 }
 
+/// How far the last letter has come, while the match goes on by letter. On this player's turn there is nothing to send.
+pub(crate) fn letter(room: &Room) -> Option<Letter> {
+    let link = room.link.as_ref()?;
+    if matches!(link.state(), PeerLink::Up | PeerLink::Weak) || link.letter() == LetterState::Unspecified {
+        return None;
+    }
+    let board = room.board.as_ref()?;
+    Some(match link.letter() {
+        _ if room.mine.contains(&board.turn) => Letter::None,
+        LetterState::Unspecified => Letter::None,
+        LetterState::Waiting => Letter::Waiting,
+        LetterState::AtServer => Letter::AtServer,
+        LetterState::Delivered => Letter::Received,
+    })
+}
+
 fn show_link(page: &BoardAdapter<'_>, room: &Room, told_away: &RefCell<Option<(String, u32)>>) {
     let link = room.link.as_ref();
     page.set_link(match link.map(control::LinkState::state) {
@@ -415,6 +437,9 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room, told_away: &RefCell<Option<(S
         Some(PeerLink::Lost) => Link::Lost,
         Some(PeerLink::Left) => Link::Left,
     });
+    let letter = letter(room);
+    page.set_by_letter(letter.is_some());
+    page.set_letter(letter.unwrap_or(Letter::None));
     page.set_carrier(carrier(link.map(control::LinkState::carrier).unwrap_or_default()));
     // Between the host's messages the page counts by itself.
     let away = link.map(|link| (room.id.clone(), link.away_ms));

@@ -36,7 +36,7 @@ impl BoardPage {
         };
         let Some(room) = &cx.known.room else { return };
         let Some(board) = &room.board else { return };
-        let Some(at) = Layout::of(self, room, board).point(index) else { return };
+        let Some(at) = Layout::of(cx.known, self, room, board).point(index) else { return };
         let stone =
             matches!(meaning(board, self.picked(room, board), at), Touch::Act(action::Kind::Place(_)));
         let empty = board.pieces.iter().all(|piece| piece.at != at);
@@ -70,7 +70,7 @@ impl BoardPage {
     fn act_or_warn(&mut self, at: u32, cx: &mut Cx<'_>) {
         let Some(room) = &cx.known.room else { return };
         let Some(board) = &room.board else { return };
-        if let Some(index) = Layout::of(self, room, board).index(at) {
+        if let Some(index) = Layout::of(cx.known, self, room, board).index(at) {
             self.touch(index as i32, cx);
         }
     }
@@ -78,7 +78,7 @@ impl BoardPage {
     pub(super) fn touch(&mut self, index: i32, cx: &mut Cx<'_>) {
         let Some(room) = &cx.known.room else { return };
         let Some(board) = &room.board else { return };
-        let Some(at) = Layout::of(self, room, board).point(index) else { return };
+        let Some(at) = Layout::of(cx.known, self, room, board).point(index) else { return };
         match meaning(board, self.picked(room, board), at) {
             Touch::Act(kind) => act(Action { kind: Some(kind) }, cx),
             Touch::Pick(at) => {

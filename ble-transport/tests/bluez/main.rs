@@ -1,0 +1,475 @@
+//! Both roles of the transport against a mock of bluetoothd that has the faults of the real one, row by row of what was seen of
+//! BlueZ and controllers. The real BlueZ is in the lab (`make ble-lab`).
+//!
+//! The libraries below find bluetoothd by an environment variable of the process, so each test runs in a process of its own.
+#![cfg(target_os = "linux")]
+
+mod mock;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use ble_transport::{BleConfig, BleTransport};
+use futures::StreamExt;
+use link::{Address, Card, CarrierState, Duplex, LinkError, Listener, Sighting, Tag, Transport, WatchEvent};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
+
+use crate::mock::{Bluez, FirstWrite, address};
+
+/// Limit for hangs, not a bound on speed.
+const PATIENCE: Duration = Duration::from_mins(1);
+const ALONE: &str = "QIYOU_ON_A_PRIVATE_BUS";
+
+/// Runs a test in a process of its own, on a system bus of its own.
+fn alone<F: Future<Output = ()>>(name: &str, story: impl FnOnce() -> F) {
+    if std::env::var_os(ALONE).is_some() {
+        if std::env::var_os("QIYOU_LOG").is_some() {
+            let filter = tracing_subscriber::EnvFilter::from_env("QIYOU_LOG");
+            tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = runtime.expect("a runtime");
+        runtime.block_on(async { timeout(2 * PATIENCE, story()).await.expect("it comes to an end") });
+        return runtime.shutdown_background();
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let bus = format!("unix:path={}", directory.path().join("bus").display());
+    let mut daemon = Command::new("dbus-daemon")
+        .args(["--session", "--nofork", "--print-address=1"])
+        .arg(format!("--address={bus}"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("dbus-daemon is installed: scripts/need test");
+    let mut ready = String::new();
+    BufReader::new(daemon.stdout.take().expect("piped"))
+        .read_line(&mut ready)
+        .expect("it says where it listens");
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args([name, "--exact", "--nocapture"])
+        .env(ALONE, "1")
+        .env("DBUS_SYSTEM_BUS_ADDRESS", &bus)
+        .output()
+        .expect("it runs");
+    let _ = daemon.kill();
+    let _ = daemon.wait();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("1 passed"), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn transport(adapter: u8) -> BleTransport {
+    BleTransport::new(BleConfig { adapter: Some(format!("hci{adapter}")) })
+}
+
+fn card() -> Card {
+    Card {
+        tag: Tag([1, 2, 3, 4, 5]),
+        open_to_all: true,
+        busy: false,
+        wish: 0,
+        name: Some("Ann".into()),
+        seldom: false,
+        beside_links: false,
+    }
+}
+
+async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    timeout(PATIENCE, future).await.unwrap_or_else(|_| panic!("{what}: not within a minute"))
+}
+
+/// The next sighting of hci0 by this transport.
+async fn see(ble: &BleTransport) -> Sighting {
+    let mut watch = ble.watch(true);
+    within("a sighting", async {
+        loop {
+            match watch.next().await {
+                Some(WatchEvent::Seen(seen)) if seen.address.text == address(0) => return seen,
+                Some(_) => {}
+                None => panic!("the watch ends"),
+            }
+        }
+    })
+    .await
+}
+
+async fn reaches(ble: &BleTransport, wanted: CarrierState) {
+    let mut watch = ble.watch(false);
+    let reached = async {
+        while let Some(event) = watch.next().await {
+            if event == WatchEvent::State(wanted) {
+                return;
+            }
+        }
+        panic!("the watch ends");
+    };
+    within(&format!("{wanted:?}"), reached).await;
+}
+
+async fn until(what: &str, holds: impl Fn() -> bool) {
+    let comes = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    within(what, comes).await;
+}
+
+type Ends = (Box<dyn Duplex>, Box<dyn Duplex>);
+
+/// Dials from one to the other.
+async fn meet(central: &BleTransport, listener: &mut dyn Listener) -> Result<Ends, LinkError> {
+    let seen = see(central).await;
+    let (dialed, accepted) = within("a link", async {
+        tokio::join!(central.connect(&seen.address), timeout(PATIENCE, listener.accept()))
+    })
+    .await;
+    Ok((dialed?, accepted.expect("accepts")?))
+}
+
+/// Sends as many bytes each way at once; both arrive as they were.
+async fn exchange((here, there): &mut Ends, length: usize) {
+    let bytes = |factor: usize| (0..length).map(|at| (at * factor % 251) as u8).collect::<Vec<_>>();
+    let (up, down) = (bytes(7), bytes(11));
+    let (mut up_read, mut down_read) = (vec![0; length], vec![0; length]);
+    let (mut here_in, mut here_out) = tokio::io::split(&mut *here);
+    let (mut there_in, mut there_out) = tokio::io::split(&mut *there);
+    let all = async {
+        tokio::try_join!(
+            async {
+                here_out.write_all(&up).await?;
+                here_out.flush().await
+            },
+            async {
+                there_out.write_all(&down).await?;
+                there_out.flush().await
+            },
+            async { there_in.read_exact(&mut up_read).await.map(drop) },
+            async { here_in.read_exact(&mut down_read).await.map(drop) },
+        )
+    };
+    within("the bytes", all).await.expect("both directions work");
+    assert!(up_read == up && down_read == down, "bytes were changed");
+}
+
+/// Waits until this end has seen the end of the link.
+async fn ends(mut end: Box<dyn Duplex>) {
+    let mut buffer = [0; 16];
+    let over = async { while matches!(end.read(&mut buffer).await, Ok(1..)) {} };
+    within("the end of the link", over).await;
+}
+
+/// A link under the faults that `spoil` sets before it is made.
+async fn carries_in_spite_of(length: usize, spoil: impl FnOnce(&mut mock::Faults)) {
+    let bluez = Bluez::start(2).await;
+    bluez.faults(spoil);
+    let (ann, ben) = (transport(0), transport(1));
+    let mut listener = ann.listen(card()).await.expect("listens");
+    let mut link = meet(&ben, &mut *listener).await.expect("a link");
+    exchange(&mut link, length).await;
+}
+
+#[test]
+fn bytes_arrive_through_a_bluetoothd_without_faults() {
+    alone("bytes_arrive_through_a_bluetoothd_without_faults", || carries_in_spite_of(100_000, |_| {}));
+}
+
+#[test]
+fn values_that_overtake_each_other_are_put_in_order() {
+    alone("values_that_overtake_each_other_are_put_in_order", || {
+        carries_in_spite_of(50_000, |faults| faults.overtaken = 50)
+    });
+}
+
+#[test]
+fn what_vanishes_or_comes_twice_in_spite_of_ok_is_sent_again_and_read_once() {
+    alone("what_vanishes_or_comes_twice_in_spite_of_ok_is_sent_again_and_read_once", || {
+        carries_in_spite_of(20_000, |faults| (faults.lost, faults.twice, faults.overtaken) = (10, 10, 10))
+    });
+}
+
+#[test]
+fn no_value_is_longer_than_bluez_carries() {
+    // At 509, one byte less than BlueZ carries, nothing of what is sent vanishes: checked by an exchange without any loss.
+    alone("no_value_is_longer_than_bluez_carries", || {
+        carries_in_spite_of(30_000, |faults| faults.longest = 510)
+    });
+}
+
+#[test]
+fn the_smallest_mtu_is_enough() {
+    alone("the_smallest_mtu_is_enough", || {
+        carries_in_spite_of(2_000, |faults| (faults.mtu, faults.longest) = (Some(23), 20))
+    });
+}
+
+#[test]
+fn an_unknown_mtu_is_taken_for_the_smallest() {
+    alone("an_unknown_mtu_is_taken_for_the_smallest", || {
+        carries_in_spite_of(2_000, |faults| faults.mtu = None)
+    });
+}
+
+#[test]
+fn the_write_that_acquires_the_socket_may_be_lost() {
+    alone("the_write_that_acquires_the_socket_may_be_lost", || {
+        carries_in_spite_of(1_000, |faults| faults.first_write = FirstWrite::Lost)
+    });
+}
+
+#[test]
+fn the_write_that_acquires_the_socket_may_lose_its_first_byte() {
+    alone("the_write_that_acquires_the_socket_may_lose_its_first_byte", || {
+        carries_in_spite_of(1_000, |faults| faults.first_write = FirstWrite::LosesItsFirstByte)
+    });
+}
+
+#[test]
+fn services_may_be_resolved_late() {
+    alone("services_may_be_resolved_late", || {
+        carries_in_spite_of(1_000, |faults| faults.resolved_after = Duration::from_secs(2))
+    });
+}
+
+#[test]
+fn a_connect_that_is_aborted_is_tried_again() {
+    alone("a_connect_that_is_aborted_is_tried_again", || async {
+        let bluez = Bluez::start(2).await;
+        bluez.faults(|faults| faults.connects = ["le-connection-abort-by-local"; 2].into());
+        let (ann, ben) = (transport(0), transport(1));
+        let mut listener = ann.listen(card()).await.expect("listens");
+        let mut link = meet(&ben, &mut *listener).await.expect("a link");
+        exchange(&mut link, 100).await;
+        assert_eq!(bluez.asked().connects, 3);
+    });
+}
+
+#[test]
+fn an_attempt_that_a_crashed_client_left_is_cleared() {
+    alone("an_attempt_that_a_crashed_client_left_is_cleared", || async {
+        let bluez = Bluez::start(2).await;
+        bluez.faults(|faults| faults.stuck = true);
+        let (ann, ben) = (transport(0), transport(1));
+        let mut listener = ann.listen(card()).await.expect("listens");
+        let mut link = meet(&ben, &mut *listener).await.expect("a link");
+        exchange(&mut link, 100).await;
+        assert_eq!(bluez.asked().removed, 1, "BlueZ was made to forget the device");
+    });
+}
+
+#[test]
+fn a_device_that_is_forgotten_when_discovery_stops_is_connected_while_it_runs() {
+    alone("a_device_that_is_forgotten_when_discovery_stops_is_connected_while_it_runs", || {
+        carries_in_spite_of(1_000, |faults| faults.forgets = true)
+    });
+}
+
+#[test]
+fn the_characteristics_have_the_same_handles_in_every_registration() {
+    alone("the_characteristics_have_the_same_handles_in_every_registration", || async {
+        let bluez = Bluez::start(2).await;
+        bluez.faults(|faults| faults.crossed = [true, true, false].into());
+        let (ann, ben) = (transport(0), transport(1));
+        let mut listener = ann.listen(card()).await.expect("listens");
+        let mut link = meet(&ben, &mut *listener).await.expect("a link");
+        exchange(&mut link, 100).await;
+        assert_eq!(bluez.asked().applications, 3, "registered again until they are in order");
+    });
+}
+
+#[test]
+fn adapters_that_cannot_do_both_take_turns_and_meet() {
+    alone("adapters_that_cannot_do_both_take_turns_and_meet", || async {
+        let bluez = Bluez::start(2).await;
+        bluez.faults(|faults| faults.one_role = true);
+        let (ann, ben) = (transport(0), transport(1));
+        let mut listener = ann.listen(card()).await.expect("listens");
+        let _looks_too = ann.watch(true);
+        reaches(&ann, CarrierState::TakingTurns).await;
+        let mut link = meet(&ben, &mut *listener).await.expect("a link");
+        exchange(&mut link, 100).await;
+    });
+}
+
+#[test]
+fn a_lost_link_ends_at_both_ends_and_the_next_one_shares_no_bytes_with_it() {
+    alone("a_lost_link_ends_at_both_ends_and_the_next_one_shares_no_bytes_with_it", || async {
+        let bluez = Bluez::start(2).await;
+        let (ann, ben) = (transport(0), transport(1));
+        let mut listener = ann.listen(card()).await.expect("listens");
+        for _ in 0..3 {
+            let (mut here, there) = meet(&ben, &mut *listener).await.expect("a link");
+            // On its way when the link is lost: the socket for writes, which BlueZ keeps, may still hold it.
+            here.write_all(&[0xEE; 3000]).await.expect("written");
+            here.flush().await.expect("flushed");
+            bluez.lose(1, 0).await;
+            tokio::join!(ends(here), ends(there));
+        }
+        let mut link = meet(&ben, &mut *listener).await.expect("a link");
+        exchange(&mut link, 5_000).await;
+        assert_eq!(bluez.asked().applications, 1, "the GATT table stays");
+    });
+}
+
+#[test]
+fn who_sends_into_silence_finds_the_link_dead_though_bluez_calls_it_connected() {
+    alone("who_sends_into_silence_finds_the_link_dead_though_bluez_calls_it_connected", || async {
+        let bluez = Bluez::start(2).await;
+        let (ann, ben) = (transport(0), transport(1));
+        let mut listener = ann.listen(card()).await.expect("listens");
+        let (mut here, mut there) = meet(&ben, &mut *listener).await.expect("a link");
+        bluez.faults(|faults| faults.silence = true);
+        for end in [&mut here, &mut there] {
+            end.write_all(b"ping").await.expect("accepted");
+            end.flush().await.expect("accepted");
+        }
+        tokio::join!(ends(here), ends(there));
+        bluez.faults(|faults| faults.silence = false);
+        let mut link = meet(&ben, &mut *listener).await.expect("another link");
+        exchange(&mut link, 100).await;
+    });
+}
+
+#[test]
+fn after_bluetoothd_is_killed_everything_is_made_again() {
+    alone("after_bluetoothd_is_killed_everything_is_made_again", || async {
+        let bluez = Bluez::start(2).await;
+        let (ann, ben) = (transport(0), transport(1));
+        let mut listener = ann.listen(card()).await.expect("listens");
+        let (here, there) = meet(&ben, &mut *listener).await.expect("a link");
+        bluez.kill().await;
+        tokio::join!(ends(here), ends(there));
+        reaches(&ann, CarrierState::NoService).await;
+        reaches(&ben, CarrierState::NoService).await;
+        let dialed = ben.connect(&Address { kind: link::CarrierKind::Bluetooth, text: address(0) }).await;
+        assert!(matches!(dialed, Err(LinkError::Carrier(CarrierState::NoService))));
+
+        let bluez = Bluez::start(2).await;
+        reaches(&ann, CarrierState::Ready).await;
+        let mut link = meet(&ben, &mut *listener).await.expect("a link");
+        exchange(&mut link, 5_000).await;
+        assert!(bluez.asked().applications == 1 && bluez.asked().adverts >= 1);
+    });
+}
+
+#[test]
+fn an_adapter_that_is_switched_off_is_never_switched_on_unasked() {
+    alone("an_adapter_that_is_switched_off_is_never_switched_on_unasked", || async {
+        let bluez = Bluez::start(2).await;
+        let (ann, ben) = (transport(0), transport(1));
+        let mut listener = ann.listen(card()).await.expect("listens");
+        let (here, there) = meet(&ben, &mut *listener).await.expect("a link");
+        bluez.power(1, false).await;
+        tokio::join!(ends(here), ends(there));
+        let _looks = ben.watch(true);
+        reaches(&ben, CarrierState::Off).await;
+        let dialed = ben.connect(&Address { kind: link::CarrierKind::Bluetooth, text: address(0) }).await;
+        assert!(matches!(dialed, Err(LinkError::Carrier(CarrierState::Off))));
+        assert_eq!(bluez.asked().powered, 0);
+        ben.power_on().await.expect("asked for");
+        assert_eq!(bluez.asked().powered, 1);
+        let mut link = meet(&ben, &mut *listener).await.expect("a link");
+        exchange(&mut link, 100).await;
+    });
+}
+
+#[test]
+fn a_name_that_bluez_remembers_is_not_taken_for_the_advertised_one() {
+    let name = "a_name_that_bluez_remembers_is_not_taken_for_the_advertised_one";
+    alone(name, || async {
+        let bluez = Bluez::start(2).await;
+        let (ann, ben) = (transport(0), transport(1));
+        let mut listener =
+            ann.listen(Card { name: None, open_to_all: false, ..card() }).await.expect("listens");
+        bluez.faults(|faults| faults.remembers = true);
+        let seen = see(&ben).await;
+        assert_eq!((seen.name, seen.tag), (None, card().tag), "the card has no name");
+        listener.update(Card { busy: true, ..card() }).await.expect("updated");
+        until("the new card", || bluez.asked().adverts >= 2).await;
+        drop(listener);
+        until("no advertisement", || !bluez.advertises(0)).await;
+    });
+}
+
+#[test]
+fn who_sleeps_is_silent_and_everything_is_made_again_on_waking() {
+    alone("who_sleeps_is_silent_and_everything_is_made_again_on_waking", || async {
+        let bluez = Bluez::start(2).await;
+        let (ann, ben) = (transport(0), transport(1));
+        let mut listener = ann.listen(card()).await.expect("listens");
+        let _looks = ann.watch(true);
+        until("both", || bluez.advertises(0) && bluez.discovers(0)).await;
+        let adverts = bluez.asked().adverts;
+        bluez.sleep(true).await;
+        until("silence", || !bluez.advertises(0) && !bluez.discovers(0)).await;
+        bluez.sleep(false).await;
+        until("both again", || bluez.advertises(0) && bluez.discovers(0)).await;
+        assert!(bluez.asked().adverts > adverts);
+        let mut link = meet(&ben, &mut *listener).await.expect("a link");
+        exchange(&mut link, 100).await;
+    });
+}
+
+#[test]
+fn nothing_runs_on_the_radio_that_nobody_wants() {
+    alone("nothing_runs_on_the_radio_that_nobody_wants", || async {
+        let bluez = Bluez::start(2).await;
+        let (ann, ben) = (transport(0), transport(1));
+        reaches(&ann, CarrierState::Ready).await;
+        assert!(!bluez.advertises(0) && !bluez.discovers(0));
+        let mut listener = ann.listen(card()).await.expect("listens");
+        until("an advertisement", || bluez.advertises(0)).await;
+        let (here, there) = meet(&ben, &mut *listener).await.expect("a link");
+        until("a link has the radio to itself", || !bluez.advertises(0) && !bluez.discovers(1)).await;
+        drop(here);
+        ends(there).await;
+        until("found again", || bluez.advertises(0)).await;
+        drop(listener);
+        until("not found", || !bluez.advertises(0)).await;
+    });
+}
+
+#[test]
+fn a_second_central_is_turned_away_and_told_of_and_the_first_link_is_not_disturbed() {
+    alone("a_second_central_is_turned_away_and_told_of_and_the_first_link_is_not_disturbed", || async {
+        let bluez = Bluez::start(3).await;
+        let (ann, ben, carl) = (transport(0), transport(1), transport(2));
+        let mut listener = ann.listen(card()).await.expect("listens");
+        let mut link = meet(&ben, &mut *listener).await.expect("a link");
+        until("the link has the radio to itself", || !bluez.advertises(0)).await;
+        // The link's peer may have to give way: others hear this device, and are told apart from it.
+        listener.update(Card { beside_links: true, ..card() }).await.expect("updated");
+        let seen = see(&carl).await;
+        let mut turned_away = ann.watch(false);
+        let dials = tokio::spawn(async move { carl.connect(&seen.address).await.map(drop) });
+        let told = async { while turned_away.next().await.expect("it goes on") != WatchEvent::TurnedAway {} };
+        within("he is turned away", told).await;
+        exchange(&mut link, 5_000).await;
+        // The first link gives way.
+        let (here, there) = link;
+        drop(there);
+        ends(here).await;
+        let (second, dialed) = tokio::join!(within("his link", listener.accept()), dials);
+        assert!(second.is_ok() || dialed.expect("no panic").is_err(), "he is in, or may try again");
+    });
+}
+
+#[test]
+fn a_refusal_to_advertise_beside_a_link_is_forgotten_when_the_link_ends() {
+    alone("a_refusal_to_advertise_beside_a_link_is_forgotten_when_the_link_ends", || async {
+        let bluez = Bluez::start(2).await;
+        bluez.faults(|faults| faults.no_advert_beside_links = true);
+        let (ann, ben) = (transport(0), transport(1));
+        let mut listener = ann.listen(Card { beside_links: true, ..card() }).await.expect("listens");
+        for _ in 0..4 {
+            let (here, there) = meet(&ben, &mut *listener).await.expect("a link");
+            let before = bluez.asked().adverts;
+            listener.update(Card { beside_links: true, busy: true, ..card() }).await.expect("updated");
+            until("it was tried", || bluez.asked().adverts > before).await;
+            drop(here);
+            ends(there).await;
+            until("found again", || bluez.advertises(0)).await;
+        }
+        reaches(&ann, CarrierState::Ready).await;
+    });
+}
