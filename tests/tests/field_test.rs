@@ -100,7 +100,7 @@ async fn two_strangers_with_their_devices_go_through_all_steps_and_their_reports
     house.air.set_reach("Annabel", true);
     leader.until_step("back").await;
     for tester in [&mut leader, &mut follower] {
-        while tester.step().await != "" {}
+        while !tester.step().await.is_empty() {}
         assert!(tester.child.wait().await.expect("it ends").success());
     }
     let reports = files.map(|file| std::fs::read_to_string(file).expect("a report"));
@@ -139,7 +139,7 @@ async fn a_test_that_comes_to_nothing_leaves_a_report_that_says_why() {
     leader.type_line("").await;
     leader.until_step("compare").await;
     leader.type_line("n").await;
-    while leader.step().await != "" {}
+    while !leader.step().await.is_empty() {}
     assert_eq!(leader.child.wait().await.expect("it ends").code(), Some(5));
     let report = std::fs::read_to_string(&files[0]).expect("a report");
     assert_eq!(measured(&report, "trouble"), "the two strings were not the same");
