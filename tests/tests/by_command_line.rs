@@ -585,3 +585,55 @@ async fn five_is_what_did_not_come_to_be_and_six_what_stops_play() {
     assert_eq!(said.code, 5);
     assert!(said.text("error").contains("off"), "{said:?}");
 }
+
+#[tokio::test]
+async fn a_report_for_a_bug_says_versions_checks_and_the_log_and_names_nobody() {
+    let (house, mut anna, mut ben) = friends(340).await;
+    anna.does(&["note", "Ben", "from the train"]).await;
+    begin(&mut anna, &mut ben, &[]).await;
+    let folder = tempfile::tempdir().expect("a directory");
+    let (log, file) = (folder.path().join("log"), folder.path().join("report.txt"));
+    let friend = anna.device.client.seen.friends.values().next().expect("Ben").id.clone();
+    let own = anna.device.client.seen.me.fingerprint.clone();
+    let room = anna.device.client.seen.room().expect("one room").id.clone();
+    let lines = [
+        "INFO host::actor: the host has started name=\"Anna\" rooms=0".to_owned(),
+        format!("DEBUG host::reach: dialing address=Lan:192.168.7.20:47415 peer={friend}"),
+        "DEBUG ble_transport: /org/bluez/hci0/dev_00_AA_01_00_00_42 is 00:AA:01:00:00:42".to_owned(),
+        format!("INFO host: {own} plays Ben in {room}; ben@example.org said hello"),
+        "WARN host::journal: the disk is full".to_owned(),
+    ];
+    std::fs::write(&log, lines.join("\n")).expect("written");
+    let (log, report) = (log.display().to_string(), file.display().to_string());
+    anna.does(&["report", "--log", &log, "--file", &report]).await;
+    let text = std::fs::read_to_string(&file).expect("the report");
+    let secrets = ["Anna", "Ben", "from the train", "192.168.7.20", "00:AA", "00_AA", "ben@example.org"];
+    for secret in secrets.into_iter().chain([friend.as_str(), &own, &room]) {
+        assert!(!text.contains(secret), "{secret} is in the report:\n{text}");
+    }
+    for kept in [
+        "version: ",
+        "kernel: ",
+        "features: carriers memory",
+        "holds: 1 friends, 1 rooms",
+        "storage",
+        "the disk is full",
+    ] {
+        assert!(text.contains(kept), "{kept} is not in the report:\n{text}");
+    }
+    anna.does(&["report", "--log", &log, "--file", &report, "--lines", "1"]).await;
+    let text = std::fs::read_to_string(&file).expect("the report");
+    assert!(text.contains("the disk is full") && !text.contains("dialing"), "{text}");
+    // Without a daemon, which may be the fault.
+    drop((anna, ben, house));
+    let socket = folder.path().join("nobody");
+    let output = std::process::Command::new(programs().join("qiyouctl"))
+        .args(["report", "--log", &log, "--file", &report, "--socket"])
+        .arg(socket)
+        .output()
+        .expect("qiyouctl runs");
+    assert!(output.status.success(), "{output:?}");
+    let text = std::fs::read_to_string(&file).expect("the report");
+    assert!(text.contains("daemon: no daemon listens") && text.contains("the disk is full"), "{text}");
+    assert!(!text.contains("192.168.7.20") && !text.contains("Anna"), "{text}");
+}

@@ -27,6 +27,31 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Check this device for problems that prevent play, and print how to solve them
     Doctor,
+    /// Write what helps to find a fault into a file for a bug report: versions, checks and the last lines of the log, without
+    /// names, keys and addresses
+    Report {
+        /// Path of the report
+        #[arg(long, default_value = "qiyou-report.txt")]
+        file: PathBuf,
+        /// File of the daemon's log [default: the journal of the user service qiyoud]
+        #[arg(long)]
+        log: Option<PathBuf>,
+        /// Number of lines of the log
+        #[arg(long, default_value_t = 200)]
+        lines: usize,
+    },
+    /// Test two real devices with two people: one leads and says what to do, the other one follows; both write a report without
+    /// names, keys and addresses
+    FieldTest {
+        /// Name or id of the other device, on the device that leads [default: follow the device that leads]
+        who: Option<String>,
+        /// Interruptions to try, on the device that leads
+        #[arg(long, value_enum, value_delimiter = ',', default_values_t = [FieldStep::Range, FieldStep::Bluetooth, FieldStep::Lid])]
+        steps: Vec<FieldStep>,
+        /// Path of the report
+        #[arg(long, default_value = "qiyou-field-test.md")]
+        file: PathBuf,
+    },
     /// Turn the Bluetooth adapter on
     PowerOn,
     /// Scan for other devices and list them
@@ -361,6 +386,17 @@ pub(crate) enum Command {
     Device(DeviceCommand),
     /// Stop the daemon; matches are kept
     Stop,
+}
+
+/// An interruption of the link by people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FieldStep {
+    /// A device is carried out of range and back
+    Range,
+    /// Bluetooth is switched off and on
+    Bluetooth,
+    /// The lid is closed and opened
+    Lid,
 }
 
 #[derive(Args)]

@@ -11,17 +11,24 @@ use serde_json::json;
 use crate::arguments::{Arguments, Command, ContactDeed, Reason, SideChoice, VisibilityChoice};
 use crate::connection::{Connection, Failure};
 use crate::conversation::{Conversation, forever, unexpected, within};
+use crate::field_test::FieldTest;
 use crate::inviting::{self, asked_for};
 use crate::meeting::comparison_text;
-use crate::{board as board_text, text};
+use crate::{board as board_text, report, text};
 
 pub(crate) async fn run(arguments: Arguments) -> Result<(), Failure> {
     let path = arguments
         .socket
         .or_else(link::control_socket)
         .ok_or_else(|| Failure::Usage("XDG_RUNTIME_DIR is not set: say --socket".into()))?;
+    if let Command::Report { file, log, lines } = &arguments.command {
+        return report::report(&path, arguments.json, file, log.as_deref(), *lines).await;
+    }
     let host = Connection::open(&path).await?;
     let mut session = Conversation { host, json: arguments.json };
+    if let Command::FieldTest { who, steps, file } = &arguments.command {
+        return FieldTest::new(session).run(who.as_deref(), steps, file).await;
+    }
     session.run(arguments.command).await
 }
 
@@ -35,6 +42,7 @@ impl Conversation {
     async fn run(&mut self, command: Command) -> Result<(), Failure> {
         match command {
             Command::Doctor => self.doctor().await,
+            Command::Report { .. } | Command::FieldTest { .. } => unreachable!("`run` has done it"),
             Command::PowerOn => self.ask_done(request::Body::PowerOn(control::PowerOn {})).await,
             Command::Scan { seconds } => self.scan(seconds).await,
             Command::Meet { who, patience } => self.meet(&who, patience.seconds).await,

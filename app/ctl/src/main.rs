@@ -11,11 +11,14 @@ mod commands;
 mod connection;
 mod conversation;
 mod device;
+mod field_test;
 mod guests;
 mod inviting;
 mod meeting;
 mod playing;
 mod puzzles;
+mod redact;
+mod report;
 mod text;
 
 use std::process::ExitCode;
