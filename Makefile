@@ -2,6 +2,9 @@
 CARGO ?= cargo
 # Features that `make check` builds besides the default ones.
 LINTED ?= qiyou/online,qiyou/guest,tests/online
+# What packages are made of: `make deb PROFILE=dev` packs programs that are not optimised, which tests have built for the most part.
+PROFILE ?= release
+BUILT = $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 .DEFAULT_GOAL := help
 # Every test program runs with a time limit: cargo starts it through scripts/within.
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
@@ -19,7 +22,7 @@ play: ## install missing packages, build, and run the app (in a virtual screen i
 
 build: ## build the app, qiyoud, qiyouctl and qiyou-engine in target/release
 	@scripts/need build
-	$(CARGO) build --release --locked -p qiyou -p host -p qiyouctl -p engine --features qiyou/online,qiyou/guest,host/online,host/guest
+	$(CARGO) build --profile $(PROFILE) --locked -p qiyou -p host -p qiyouctl -p engine --features qiyou/online,qiyou/guest,host/online,host/guest
 
 test: ## run the tests of every crate; tests that need root, servers, radios or hours have targets of their own
 	@scripts/need build test
@@ -56,18 +59,18 @@ night: ## run what takes too long for each change: make night, or make night PAR
 
 deb: build ## build the Debian packages qiyou and qiyoud in target/deb, checked by lintian
 	@scripts/need deb
-	scripts/deb
+	QIYOU_BUILT=$(BUILT) scripts/deb
 
 tarball: build ## build a tarball with ./install --user, for read-only systems; in target/deb
 	@scripts/need deb
-	scripts/tarball
+	QIYOU_BUILT=$(BUILT) scripts/tarball
 
 repository: deb ## build a signed apt repository of the packages in target/repository: make repository KEY=you@example.org
 	@KEY='$(KEY)' scripts/repository
 
 test-deb: build ## test the packages in bare roots of Debian 12 and 13: install, play, upgrade, purge; needs root
 	@scripts/need deb test-deb
-	scripts/test-deb
+	QIYOU_BUILT=$(BUILT) scripts/test-deb
 
 fuzz: ## run all fuzz targets in parallel for 30 s; after `make test`
 	scripts/fuzz

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use engine::go::{Analysis, Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Scoring, Status};
-use engine::{Action, Bot, Game, Limits, Outcome, Point, Report, Side, Tier};
+use engine::{Action, Bot, Game, IllegalAction, Limits, Outcome, Point, Report, Side, Tier};
 
 fn level(number: u8) -> Tier {
     Tier::new(number).expect("1 to 10")
@@ -312,7 +312,8 @@ fn it_places_a_free_handicap_on_stars() {
 #[test]
 fn it_never_takes_a_ko_back_against_the_rules() {
     // On a tiny board kos and superko are frequent; the rules reject illegal moves.
-    for seed in 0..6 {
+    let mut forbidden = 0;
+    for seed in 0..120 {
         let setup = GoSetup { size: 4, komi_half_points: 1, ..GoSetup::default() };
         let mut go = Go::new(&setup).expect("the setup is valid");
         let mut bots = [GoBot::new(level(4), seed), GoBot::new(level(3), seed + 10)];
@@ -327,8 +328,15 @@ fn it_never_takes_a_ko_back_against_the_rules() {
                 ahead.play(mv);
             }
             act(&mut go, found.line[0]);
+            let points = (0..4).flat_map(|row| (0..4).map(move |column| Point::new(column, row)));
+            let is_ko = |point| {
+                let refused = go.legal_move(Action::Place(point));
+                matches!(refused, Err(IllegalAction::Ko(_) | IllegalAction::Superko))
+            };
+            forbidden += usize::from(points.into_iter().any(is_ko));
         }
     }
+    assert!(forbidden >= 10, "a ko or superko stood in only {forbidden} positions");
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl Actor {
             lan.ok_or_else(|| Refusal::new(RefusalCode::RefusalRadio, "the local network is not in use"))?;
         let address = Address { kind: CarrierKind::Lan, text: at.to_string() };
         if lan.places().contains(&address) {
-            return Err(bad_address("这是本机的地址", "This is the address of this device"));
+            return Err(bad_address("这是这台设备的地址", "This is the address of this device"));
         }
         let is_there = |key: &PlayerId| {
             let is_linked = self.people.get(key).is_some_and(|peer| peer.link.is_some());

@@ -37,6 +37,8 @@ SILENCE = 1.5
 FLOOD = 200
 # Less than the two minutes after which a host hangs up on who has said nothing to the string.
 GIVES_WAY_WITHIN = 100.0
+# A host lets few strangers ring in a row, and then another every 20 s: who is turned away comes again.
+COMES_AGAIN, COMES_AGAIN_AFTER = 8, 10.0
 
 
 def tell(what, **more):
@@ -259,6 +261,16 @@ async def between(radio, name, posing):
 
 async def wait(radio, name):
     """Alive, and silent to what the person is asked: the host has no reason to hang up but somebody else who comes."""
+    for left in reversed(range(COMES_AGAIN)):
+        try:
+            return await wait_once(radio, name)
+        except Closed:
+            if not left:
+                raise
+            await asyncio.sleep(COMES_AGAIN_AFTER)
+
+
+async def wait_once(radio, name):
     with tempfile.TemporaryDirectory(prefix="qiyou-stranger.") as folder:
         async with connected(radio, name) as (_, stream):
             await stream.open()

@@ -1,6 +1,7 @@
 //! One file per view: it turns the host's state into what a page shows, and touches into requests. Only these files use both
 //! the schema's and Slint's types.
 
+pub(crate) mod address;
 pub(crate) mod backup;
 pub(crate) mod board;
 pub(crate) mod comparison;
@@ -37,6 +38,7 @@ pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     navigation::attach(window, app);
     board::attach(window, app);
     comparison::attach(window, app);
+    address::ByAddress::attach(window, app);
     backup::Backup::attach(window, app);
     feel::attach(window, app);
     guest::Guest::attach(window, app);
@@ -64,6 +66,7 @@ pub(crate) fn show(window: &MainWindow, app: &Controller) {
     pages.board.show(window, app);
     feel::show(window, app);
     comparison::show(window, &known);
+    pages.address.show(window, &known);
     pages.backup.show(window, &known);
     pages.editor.show(window, &known);
     pages.friends.show(window, &known);

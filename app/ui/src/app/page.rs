@@ -19,6 +19,7 @@ use crate::screens::{Dialog, Page, Remark};
 /// All pages and dialogs, each with its own state.
 #[derive(Default)]
 pub(crate) struct Pages {
+    pub(crate) address: adapters::address::ByAddress,
     pub(crate) backup: adapters::backup::Backup,
     pub(crate) board: adapters::board::BoardPage,
     pub(crate) editor: adapters::editor::Editor,
@@ -267,6 +268,7 @@ pub(crate) enum Asked {
     Done,
     /// The room in the reply is opened.
     Room,
+    Address(adapters::address::Question),
     Backup(adapters::backup::Question),
     Board(adapters::board::Question),
     Editor(adapters::editor::Question),

@@ -51,6 +51,7 @@ impl Controller {
         }
         if let Some(body) = &event.body {
             self.turn(|pages, cx| {
+                pages.address.hear(body, cx);
                 pages.gifts.hear(body, cx);
                 pages.guest.hear(body, cx);
                 pages.invitation.hear(body, cx);
@@ -218,6 +219,7 @@ impl Controller {
             Asked::Home(question) => pages.home.reply(&question, answer, cx),
             Asked::Invitation(question) => pages.invitation.reply(question, answer, cx),
             Asked::Lesson(question) => pages.lesson.reply(&question, answer, cx),
+            Asked::Address(question) => pages.address.reply(question, answer, cx),
             Asked::Nearby(adapters::nearby::Question) => pages.nearby.reply(answer, cx),
             Asked::NewGame(question) => adapters::new_game::reply(question, answer, cx),
             Asked::Puzzles(question) => pages.puzzles.reply(&question, answer, cx),

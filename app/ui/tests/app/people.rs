@@ -5,11 +5,13 @@ use std::time::Duration;
 use proto::board::Side;
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;
-use qiyou::screens::{BoardAdapter, Dialog, FriendsAdapter, Navigation, Page, Remark};
+use qiyou::screens::{AddressAdapter, BoardAdapter, Dialog, FriendsAdapter, Navigation, Page, Remark};
 use slint::platform::WindowEvent;
 use slint::{ComponentHandle, Model};
 
-use crate::support::people::{account, befriended, code, friend, invitation, looked_through, race};
+use crate::support::people::{
+    account, befriended, code, friend, invitation, looked_through, race, tell_own_address,
+};
 use crate::support::{Told, body, bot, here, place, room};
 use crate::touches::{dialog, page, remark, says, started, tap};
 
@@ -608,4 +610,53 @@ fn a_stranger_is_met_without_a_game_or_refused() {
     tap(&stage, &told, "About Ben");
     tap(&stage, &told, "Block");
     assert_eq!(asked(&stage, &mut told), [request::Body::Block(control::Block { peer: "p".into() })]);
+}
+
+#[test]
+fn a_device_that_is_not_found_is_reached_by_the_address_that_its_person_reads_out() {
+    use control::ConnectState::{ConnectDialing, ConnectFailed, ConnectUp};
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.go(Page::Nearby);
+    stage.settle(&told.scene);
+    assert!(!says(&told, "By address…"), "there is no local network");
+    let lan = control::Radio {
+        carrier: control::Carrier::Lan.into(),
+        state: control::RadioState::RadioReady.into(),
+        ..Default::default()
+    };
+    told.say(event::Body::Radio(lan));
+    stage.settle(&told.scene);
+    told.asked();
+    tap(&stage, &told, "By address…");
+    assert_eq!(dialog(&told), Dialog::Address);
+    tell_own_address(&stage, &mut told);
+    stage.settle(&told.scene);
+    assert!(says(&told, "This device: 192.168.1.5:47415"));
+    let connect = |told: &mut Told| {
+        told.app.window().global::<AddressAdapter<'_>>().invoke_connect(" 192.168.1.20:47415 ".into());
+        stage.settle(&told.scene);
+        let asked = told.asked();
+        let meet = control::MeetAddress { address: "192.168.1.20:47415".into() };
+        assert_eq!(body(&asked[0]), &request::Body::MeetAddress(meet));
+        asked[0].id
+    };
+    let progress = |told: &Told, state: control::ConnectState| {
+        let connecting =
+            control::Connecting { peer: "Lan:x".into(), state: state.into(), ..Default::default() };
+        told.say(event::Body::Connecting(connecting));
+        stage.settle(&told.scene);
+    };
+    let id = connect(&mut told);
+    told.reply(id, reply::Body::Peer("Lan:x".into()));
+    progress(&told, ConnectDialing);
+    assert!(says(&told, "connecting…"));
+    progress(&told, ConnectFailed);
+    assert!(says(&told, "Couldn't connect. Is the address right, and is Qiyou open there?"));
+    assert_eq!(dialog(&told), Dialog::Address, "another address can be typed");
+    let id = connect(&mut told);
+    assert!(!says(&told, "Couldn't connect. Is the address right, and is Qiyou open there?"));
+    told.reply(id, reply::Body::Peer("Lan:x".into()));
+    progress(&told, ConnectUp);
+    assert_eq!((dialog(&told), page(&told)), (Dialog::None, Page::Friends));
 }

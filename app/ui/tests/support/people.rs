@@ -1,10 +1,12 @@
 //! Stories about other people: friends, codes, accounts, invitations, and analysis after a match.
 
+use std::time::Duration;
+
 use proto::board::{self, Side};
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;
+use qiyou::screens::{AddressAdapter, Game, SettingsAdapter};
 use qiyou::screens::{Dialog, FriendsAdapter, InvitationAdapter, NearbyAdapter, NewGameAdapter, Page};
-use qiyou::screens::{Game, SettingsAdapter};
 use slint::ComponentHandle;
 
 use super::{Tell, Told, body, friends_near, games, here, link, near, open, peer, radio, won};
@@ -448,7 +450,7 @@ pub(crate) const PEOPLE: [(&str, Tell); 32] = [
 ];
 
 /// Stories about who disturbs, and who is out of reach.
-pub(crate) const DISTURBANCES: [(&str, Tell); 3] = [
+pub(crate) const DISTURBANCES: [(&str, Tell); 4] = [
     ("settings-quiet-hours", |_stage, told| {
         let night = control::QuietHours { from_minute: 22 * 60, until_minute: 8 * 60 };
         told.say(event::Body::Me(control::Me {
@@ -475,4 +477,26 @@ pub(crate) const DISTURBANCES: [(&str, Tell); 3] = [
         }
         told.app.go(Page::Friends);
     }),
+    ("nearby-address", |stage, told| {
+        told.say(radio(control::RadioState::RadioReady));
+        told.say(event::Body::Radio(control::Radio {
+            carrier: control::Carrier::Lan.into(),
+            state: control::RadioState::RadioReady.into(),
+            ..Default::default()
+        }));
+        told.app.go(Page::Nearby);
+        told.app.window().global::<AddressAdapter<'_>>().invoke_open();
+        tell_own_address(stage, told);
+    }),
 ];
+
+/// Answers the question for this device's addresses, like a host.
+pub(crate) fn tell_own_address(stage: &Stage, told: &mut Told) {
+    stage.pass(Duration::ZERO);
+    for request in told.asked() {
+        if matches!(body(&request), request::Body::ShowPlaces(_)) {
+            let addresses = vec!["192.168.1.5:47415".into()];
+            told.reply(request.id, reply::Body::Places(control::Places { addresses }));
+        }
+    }
+}
