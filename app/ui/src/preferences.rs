@@ -186,7 +186,7 @@ pub struct Preferences {
     pub coordinates: bool,
     /// When placing a stone needs a second tap.
     pub confirm_moves: Confirm,
-    /// With two people at this device: pieces of the far side are turned around.
+    /// With two people at this device: seat and pieces of the far side are turned around.
     pub face_to_face: bool,
     /// With two people at this device: the board turns to whoever is to move.
     pub turn_to_mover: bool,

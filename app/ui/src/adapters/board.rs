@@ -1,6 +1,7 @@
 //! The match on the board page: its state, and requests to the host. `touch` has the meaning of touches, `show` and `points`
 //! update the view, `layout` maps points to the screen.
 
+mod far_seat;
 mod flash;
 mod layout;
 mod moment;
@@ -149,6 +150,7 @@ pub(crate) struct Rows {
     threats: Rc<VecModel<SharedString>>,
     faded: RefCell<points::Faded>,
     beside: show::Beside,
+    far_seat: far_seat::FarSeats,
     /// The match, and how long its other player has been away, in milliseconds, as last told by the host.
     told_away: RefCell<Option<(String, u32)>>,
     pub(crate) flash: flash::Flash,
@@ -247,6 +249,11 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
             subject.is_some_and(|subject| super::picture::copy(&app, &subject))
         })
     });
+    page.on_draw_far_seat(when!(app, |app| {
+        if let Some(window) = app.window.upgrade() {
+            app.board.far_seat.draw(&window, &app);
+        }
+    }));
     page.on_toggle_turning(touched!(app, |_pages, cx| {
         cx.preferences.change(|known| known.turn_to_mover = !known.turn_to_mover);
     }));

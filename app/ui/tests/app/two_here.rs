@@ -1,5 +1,6 @@
 //! Two people at one device: the board turns to whoever is to move.
 
+use i_slint_backend_testing::ElementQuery;
 use proto::board::{Side, action};
 use proto::control::{self, event, request};
 use qiyou::headless::Stage;
@@ -99,4 +100,79 @@ fn against_the_computer_and_alone_nothing_turns() {
     pass(&stage, &mut told);
     tap(&stage, &told, "More");
     assert!(!names(&told).iter().any(|name| name.contains("turns to whoever")), "{:?}", names(&told));
+}
+
+/// The pixels of a part of the window, in logical pixels.
+fn part(told: &Told, x: f32, y: f32, width: f32, height: f32) -> Vec<[u8; 3]> {
+    let (picture, scale) = (told.scene.picture(), told.app.window().window().scale_factor());
+    let device = |length: f32| (length * scale).round() as usize;
+    let (left, top) = (device(x), device(y));
+    let rows = top..top + device(height);
+    let columns = left..left + device(width);
+    rows.flat_map(|row| columns.clone().map(move |column| (row, column)))
+        .map(|(row, column)| {
+            let pixel = picture.pixels[row * picture.width as usize + column];
+            [pixel.r, pixel.g, pixel.b]
+        })
+        .collect()
+}
+
+#[test]
+fn the_far_seat_is_upside_down_for_two_who_face_each_other_and_says_the_same() {
+    let stage = Stage::new();
+    for turn in [Side::First, Side::Second] {
+        let mut told = started(&stage);
+        told.prefer(false, false, 0);
+        open(&stage, &mut told, both_here(turn, 17));
+        pass(&stage, &mut told);
+        let seats = ElementQuery::from_root(told.app.window()).match_type_name("SeatCard").find_all();
+        assert_eq!(seats.len(), 2);
+        let (at, size) = (seats[0].absolute_position(), seats[0].size());
+        let upright = part(&told, at.x, at.y, size.width, size.height);
+        let spoken = seats[0].accessible_label();
+        told.app.prefer_facing();
+        for _ in 0..3 {
+            pass(&stage, &mut told);
+        }
+        assert_eq!(
+            ElementQuery::from_root(told.app.window()).match_type_name("SeatCard").find_all().len(),
+            1
+        );
+        let mut turned = part(&told, at.x, at.y, size.width, size.height);
+        assert_ne!(upright, turned);
+        turned.reverse();
+        let apart = upright
+            .iter()
+            .zip(&turned)
+            .filter(|(one, other)| one.iter().zip(*other).any(|(one, other)| one.abs_diff(*other) > 24));
+        let apart = apart.count();
+        assert!(apart * 200 < upright.len(), "{apart} of {} pixels differ", upright.len());
+        let label = told.app.window().global::<BoardAdapter<'_>>().get_far_spoken();
+        assert_eq!(Some(label), spoken);
+    }
+}
+
+#[test]
+fn the_clock_of_a_far_seat_that_is_upside_down_goes_on() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.prefer_facing();
+    let mut timed = both_here(Side::Second, 17);
+    timed.clocks = vec![
+        control::Clock { left_ms: 300_000, ..Default::default() },
+        control::Clock { left_ms: 300_000, running: true, ..Default::default() },
+    ];
+    open(&stage, &mut told, timed);
+    for _ in 0..3 {
+        pass(&stage, &mut told);
+    }
+    let seat = || {
+        let image = told.app.window().global::<BoardAdapter<'_>>().get_far_seat();
+        image.to_rgba8().expect("pixels").as_bytes().to_vec()
+    };
+    let before = seat();
+    for _ in 0..4 {
+        stage.pass(std::time::Duration::from_millis(500));
+    }
+    assert!(seat() != before, "two seconds later");
 }

@@ -81,6 +81,7 @@ impl BoardPage {
         let layout = Layout::of(&known, self, room, &board);
         let point = self.waiting(room, &board).and_then(|at| layout.index(at));
         page.set_waiting_point(point.map_or(-1, |index| index as i32));
+        app.board.far_seat.draw(window, app);
         show_points(&page, app, view, room, &board, &layout);
         show_part(&page, view, &layout);
     }
@@ -177,6 +178,7 @@ fn show_beside(window: &MainWindow, app: &Controller, view: View<'_>) {
     page.set_hint_pending(matches!(&view.page.hint, Some(HintState::Asked { room: of, ply, .. }) if *of == room.id && *ply == board.ply));
 
     update(&app.board.record, &pairs(&room.record, &room.spoken, view.known.chinese()));
+    app.board.far_seat.draw(window, app);
 }
 
 /// The achievements of this end for the local player.
@@ -277,7 +279,8 @@ fn show_facts(
     update(&app.board.my_taken, &taken(near));
     page.set_turned(view.page.turned);
     let both_here = room.mine.len() == 2;
-    page.set_can_face(both_here && board.game() == wire::Game::Xiangqi);
+    page.set_can_face(both_here && !game::is_solo(board.game()));
+    page.set_faced(both_here && !game::is_solo(board.game()) && view.known.preferences.face_to_face);
     page.set_can_turn(both_here && !game::is_solo(board.game()));
     page.set_turning(view.known.preferences.turn_to_mover);
     page.set_face_to_face(view.known.preferences.face_to_face);
