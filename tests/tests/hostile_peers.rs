@@ -280,7 +280,7 @@ async fn a_stranger_whom_the_person_has_answered_keeps_the_radio() {
     anna.client.until("Carl's string", |seen| !seen.comparisons.is_empty()).await;
     let peer = anna.client.seen.comparisons[0].peer.clone();
     anna.client.done(request::Body::Compare(control::Compare { peer, same: true })).await;
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
     assert_eq!(anna.client.seen.strangers.len(), 1, "she waits for his answer");
     carl.client.until("the string", |seen| !seen.comparisons.is_empty()).await;
 }
