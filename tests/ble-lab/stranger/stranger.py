@@ -36,7 +36,7 @@ from talk import PATIENCE, Closed, Talk
 SILENCE = 1.5
 FLOOD = 200
 # Less than the two minutes after which a host hangs up on who has said nothing to the string.
-GIVES_WAY_WITHIN = 100.0
+SENT_AWAY_WITHIN = 50.0
 # A host lets few strangers ring in a row, and then another every 20 s: who is turned away comes again.
 COMES_AGAIN, COMES_AGAIN_AFTER = 8, 10.0
 
@@ -260,7 +260,7 @@ async def between(radio, name, posing):
 
 
 async def wait(radio, name):
-    """Alive, and silent to what the person is asked: the host has no reason to hang up but somebody else who comes."""
+    """Alive, and silent to what the person is asked: the host has no other reason to hang up than its person's word."""
     for left in reversed(range(COMES_AGAIN)):
         try:
             return await wait_once(radio, name)
@@ -280,10 +280,10 @@ async def wait_once(radio, name):
             tell("waits", key=device.public.hex())
             begun = time.monotonic()
             try:
-                await session.until("the end of the link", lambda: False, GIVES_WAY_WITHIN)
+                await session.until("the end of the link", lambda: False, SENT_AWAY_WITHIN)
             except Closed:
                 pass
-            tell("gave_way", end=await ended(stream), took_ms=(time.monotonic() - begun) * 1e3)
+            tell("sent_away", end=await ended(stream), took_ms=(time.monotonic() - begun) * 1e3)
 
 
 async def play(radio, name):

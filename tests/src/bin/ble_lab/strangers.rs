@@ -71,7 +71,7 @@ enum Told {
     Verdict { who: End, same: bool },
     Parted { who: End, reason: u32 },
     Waits { key: String },
-    GaveWay { end: String, took_ms: f64 },
+    SentAway { end: String, took_ms: f64 },
     Hands { words: Vec<String> },
     Check { claim: String, holds: bool },
     Kept(Saved),
@@ -128,7 +128,7 @@ pub(crate) async fn come_and_go(lab: &Lab, stack: &Stack, report: &mut Report) -
     play(lab, stack, &ann, report).await.context("another program plays with a host")?;
     between(lab, stack, (&ann, &ben), &key, report).await.context("somebody sits between two hosts")?;
     directly((&ann, &ben), report).await.context("the two meet with nobody in between")?;
-    gives_way(lab, stack, (&ann, &ben), report)
+    send_away(lab, stack, (&ann, &ben), report)
         .await
         .context("a silent stranger holds the radio, and a friend comes")?;
     let now = [ann.see(|view| view.starts), ben.see(|view| view.starts - 1)];
@@ -314,9 +314,9 @@ async fn directly((ann, ben): (&Player<'_>, &Player<'_>), report: &mut Report) -
     Ok(())
 }
 
-/// A stranger that says nothing to the short string holds Ann's radio: her person sees who it is and does nothing, and her friend
-/// gets through in its place.
-async fn gives_way(
+/// A stranger that says nothing to the short string has the radio to itself: Ann's person sees who it is and sends it away, and her
+/// friend, who is looking for her meanwhile, gets through.
+async fn send_away(
     lab: &Lab,
     stack: &Stack,
     (ann, ben): (&Player<'_>, &Player<'_>),
@@ -336,8 +336,9 @@ async fn gives_way(
     ben.start_host().await?;
     let invite = ["qiyouctl", "invite", "Ann", "--game", "gomoku"];
     ben.guest.start("invite-past-a-stranger", User::Player, &invite, Output::Log).await?;
-    let Told::GaveWay { end, took_ms } = stranger.next().await? else { bail!("it does not give way") };
-    println!("ble-lab: a silent stranger gave way to a friend after {took_ms:.0} ms");
+    ann.ctl(&["send-away", "Silent"]).await?;
+    let Told::SentAway { end, took_ms } = stranger.next().await? else { bail!("it is not sent away") };
+    println!("ble-lab: a silent stranger was sent away after {took_ms:.0} ms");
     report.check(end == "hung up", || format!("the stranger was not disconnected: {end}"))?;
     stranger.ends().await?;
     ann.until("an invitation of the friend", |view| view.invitation.is_some()).await?;
