@@ -1,7 +1,7 @@
 # Qiyou. Two commands are enough: `make play` and `make test`. `make help` lists the rest.
 CARGO ?= cargo
 # Features that `make check` builds besides the default ones.
-LINTED ?= qiyou/online,qiyou/guest,tests/online
+LINTED ?= qiyou/online,qiyou/guest,tests/online,fuzz/libfuzzer
 # What packages are made of: `make deb PROFILE=dev` packs programs that are not optimised, which tests have built for the most part.
 PROFILE ?= release
 BUILT = $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
@@ -73,6 +73,7 @@ test-deb: build ## test the packages in bare roots of Debian 12 and 13: install,
 	QIYOU_BUILT=$(BUILT) scripts/test-deb
 
 fuzz: ## run all fuzz targets in parallel for 30 s; after `make test`
+	@scripts/need build test fuzz
 	scripts/fuzz
 
 test-carriers: ## test whole matches between network namespaces and through real XMPP servers; needs root

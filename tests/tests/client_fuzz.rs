@@ -1,5 +1,5 @@
 //! Random bytes on the control socket: the host keeps answering other clients. The seeds are those of the messages
-//! (proto/fuzz/seeds/control). Runs for `FUZZ_SECONDS`, or a fixed number of mutations.
+//! (proto/tests/seeds/control). Runs for `FUZZ_SECONDS`, or a fixed number of mutations.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -60,7 +60,7 @@ fn conversation(seeds: &[Vec<u8>], attach: &[u8], random: &mut Rng) -> Option<Ve
 
 #[test]
 fn no_bytes_of_a_client_disturb_the_host() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/fuzz/seeds/control");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/tests/seeds/control");
     let mut paths: Vec<_> =
         std::fs::read_dir(folder).expect("has seeds").map(|entry| entry.expect("readable").path()).collect();
     // In an order independent of the file system.

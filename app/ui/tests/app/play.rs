@@ -396,7 +396,11 @@ fn xiangqi_is_played_against_the_device_by_taps_and_by_keys() {
     table.tap("File 5, row 3 empty possible");
     table.my_turn_after(2);
     // The answer may be a black cannon on the file that ours has left.
-    assert!(table.says("File 5, row 3 red cannon") && !table.says("File 2, row 3 red cannon"), "{}", table.told());
+    assert!(
+        table.says("File 5, row 3 red cannon") && !table.says("File 2, row 3 red cannon"),
+        "{}",
+        table.told()
+    );
     let cursor = Cell::new((4, 4));
     table.key(Key::UpArrow);
     table.go_to(&cursor, (0, 0));

@@ -1,0 +1,41 @@
+//! The program that libFuzzer drives: `qiyou-fuzz [libFuzzer's arguments]` with `QIYOU_FUZZ_TARGET=name`. scripts/fuzz builds it
+//! with coverage and runs it.
+//!
+//! An input that takes more than [`MOST_MILLISECONDS`] of its thread's time in each of three runs counts as a failure, as does
+//! one that needs more memory than scripts/fuzz allows.
+
+#![no_main]
+
+use std::sync::LazyLock;
+
+use fuzz::Target;
+use rustix::time::{ClockId, clock_gettime};
+
+/// Most CPU time of one input. Whoever sends many such inputs must not be able to freeze a device.
+const MOST_MILLISECONDS: u64 = 100;
+
+static TARGET: LazyLock<Target> = LazyLock::new(|| {
+    let name = std::env::var("QIYOU_FUZZ_TARGET").expect("QIYOU_FUZZ_TARGET names a target");
+    Target::of(&name).unwrap_or_else(|| panic!("no target is named {name}"))
+});
+
+fn cpu_milliseconds() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000 + time.tv_nsec as u64 / 1_000_000
+}
+
+fn timed(input: &[u8]) -> u64 {
+    let start = cpu_milliseconds();
+    (TARGET.check)(input);
+    cpu_milliseconds() - start
+}
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    let mut fastest = timed(input);
+    for _ in 0..2 {
+        if fastest > MOST_MILLISECONDS {
+            fastest = fastest.min(timed(input));
+        }
+    }
+    assert!(fastest <= MOST_MILLISECONDS, "{fastest} ms for {} bytes", input.len());
+});
