@@ -101,6 +101,7 @@ impl Bounded for Request {
             | Some(
                 Body::Diagnose(_)
                 | Body::Scan(_)
+                | Body::SetHotspot(_)
                 | Body::SetVisibility(_)
                 | Body::PowerOn(_)
                 | Body::Stop(_)
@@ -368,6 +369,13 @@ impl Bounded for Event {
             Some(Body::Guest(guest)) => {
                 id(&guest.room_id, "Guest.room_id")?;
                 name(&guest.name, "Guest.name")
+            }
+            Some(Body::Hotspot(hotspot)) => {
+                id(&hotspot.ssid, "Hotspot.ssid")?;
+                id(&hotspot.passphrase, "Hotspot.passphrase")?;
+                bound(hotspot.side as usize <= limits::QR_SIDE, "Hotspot.side")?;
+                bound(hotspot.dark.len() <= limits::QR_SIDE * limits::QR_SIDE.div_ceil(8), "Hotspot.dark")?;
+                words(hotspot.trouble.as_ref(), "Hotspot.trouble")
             }
             Some(Body::GuestGone(gone)) => id(&gone.room_id, "GuestGone.room_id"),
             Some(Body::ComparisonGone(gone)) => id(&gone.id, "ComparisonGone.id"),

@@ -4,7 +4,7 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Achieved, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact,
-    Event, Friend, GameSheet, Gift, Guest, HintFound, Invitation, MatchSummary, Me, Nearby, Puzzle,
+    Event, Friend, GameSheet, Gift, Guest, HintFound, Hotspot, Invitation, MatchSummary, Me, Nearby, Puzzle,
     PuzzleCount, QuietHours, Race, Room, Seat, Stranger, Taken, event, seat,
 };
 use serde_json::{Value, json};
@@ -51,6 +51,7 @@ pub fn event(event: &Event) -> Value {
         Some(event::Body::GuestGone(gone)) => {
             ("guest_gone", json!({"room_id": gone.room_id, "side": words::side(gone.side)}))
         }
+        Some(event::Body::Hotspot(one)) => ("hotspot", hotspot(one)),
         Some(event::Body::Thinking(thinking)) => (
             "thinking",
             json!({"room_id": thinking.room_id, "side": words::side(thinking.side), "on": thinking.on,
@@ -102,6 +103,12 @@ pub fn me(me: &Me) -> Value {
     json!({"name": me.name, "visibility": words::visibility(me.visibility),
         "fingerprint": me.fingerprint, "found_when_closed": me.found_when_closed,
         "quiet_hours": me.quiet_hours.as_ref().map(quiet_hours), "has_guests": me.has_guests})
+}
+
+/// The Wi-Fi network for guests. Its passphrase is a secret.
+pub fn hotspot(one: &Hotspot) -> Value {
+    json!({"state": words::hotspot(one.state), "ssid": one.ssid, "passphrase": one.passphrase,
+        "trouble": one.trouble.as_ref().map(|words| &words.en)})
 }
 
 /// Quiet hours, as `{"from": "22:00", "until": "08:00"}`.

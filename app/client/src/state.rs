@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proto::control::{
-    Account, Blocked, Carrier, Comparison, Connecting, Contact, Endings, Event, Friend, Gift, Guest,
+    Account, Blocked, Carrier, Comparison, Connecting, Contact, Endings, Event, Friend, Gift, Guest, Hotspot,
     Invitation, Me, Nearby, Radio, Ready, Room, Stranger, Thinking, event::Body,
 };
 
@@ -43,6 +43,8 @@ pub struct HostState {
     pub rooms: BTreeMap<String, Room>,
     /// Active guest codes, by room and side; side 0 is the spectators' code.
     pub guests: BTreeMap<(String, i32), Guest>,
+    /// The Wi-Fi network that this device makes for guests.
+    pub hotspot: Hotspot,
     /// Progress or result of the last attempt to connect, by peer.
     pub connecting: BTreeMap<String, Connecting>,
     /// Latest report of each room's bot, by room: its progress, or its final result.
@@ -82,6 +84,7 @@ impl HostState {
             }
             Body::Guest(guest) => drop(self.guests.insert((guest.room_id.clone(), guest.side), guest)),
             Body::GuestGone(gone) => drop(self.guests.remove(&(gone.room_id, gone.side))),
+            Body::Hotspot(hotspot) => self.hotspot = hotspot,
             Body::Connecting(connecting) => {
                 drop(self.connecting.insert(connecting.peer.clone(), connecting));
             }
@@ -104,6 +107,7 @@ impl HostState {
         bodies.extend(self.gifts.iter().cloned().map(Body::Gift));
         bodies.extend(self.rooms.values().cloned().map(Body::Room));
         bodies.extend(self.guests.values().cloned().map(Body::Guest));
+        bodies.push(Body::Hotspot(self.hotspot.clone()));
         bodies.extend(self.thinking.values().cloned().map(Body::Thinking));
         bodies.extend(self.connecting.values().cloned().map(Body::Connecting));
         bodies.extend(self.account.clone().map(Body::Account));

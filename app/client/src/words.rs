@@ -3,9 +3,9 @@
 use proto::board::{Ending, Game, GomokuOpening, GomokuRule, Setup, Side, setup};
 use proto::control::{
     AccountState, Carrier, CheckState, ColourChoice, ComparisonEnd, ConnectState, ContactState, EndingsState,
-    FactKind, Help, InvitationEnd, LetterState, LinkState, MarkKind, NoticeKind, OfferKind, PeerLink,
-    PieceKind, Presence, PuzzleProgress, PuzzleState, RadioState, RefusalCode, Score, Seat, ThreatKind,
-    Unreached, Visibility, score, seat,
+    FactKind, Help, HotspotState, InvitationEnd, LetterState, LinkState, MarkKind, NoticeKind, OfferKind,
+    PeerLink, PieceKind, Presence, PuzzleProgress, PuzzleState, RadioState, RefusalCode, Score, Seat,
+    ThreatKind, Unreached, Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -58,6 +58,7 @@ words! {
     mark: MarkKind without "MARK_";
     fact: FactKind without "FACT_";
     refusal: RefusalCode without "REFUSAL_";
+    hotspot: HotspotState without "HOTSPOT_";
 }
 
 /// The schema's name of a phrase without its prefix, with hyphens: `good-move`.

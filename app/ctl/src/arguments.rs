@@ -468,6 +468,12 @@ pub(crate) enum GuestCommand {
     },
     /// List active codes, and the guests who have used them
     List,
+    /// Make a Wi-Fi network for guests where there is none, and print its QR code, name and passphrase
+    Hotspot {
+        /// End the network
+        #[arg(long)]
+        off: bool,
+    },
 }
 
 #[derive(Args)]

@@ -2,12 +2,12 @@
 
 use client::json;
 use proto::board::Side;
-use proto::control::{self, Room, reply, request, seat};
+use proto::control::{self, HotspotState, Room, event, reply, request, seat};
 use serde_json::json;
 
 use crate::arguments::{GuestCommand, GuestPlace, SideChoice};
 use crate::connection::Failure;
-use crate::conversation::{Conversation, unexpected};
+use crate::conversation::{Conversation, unexpected, within};
 use crate::text;
 
 impl Conversation {
@@ -41,7 +41,33 @@ impl Conversation {
                 .guests
                 .values()
                 .try_for_each(|guest| self.print(|| text::guest(guest), || json::guest(guest))),
+            GuestCommand::Hotspot { off: true } => {
+                self.ask_done(request::Body::SetHotspot(control::SetHotspot { on: false })).await
+            }
+            GuestCommand::Hotspot { off: false } => self.make_hotspot().await,
         }
+    }
+
+    async fn make_hotspot(&mut self) -> Result<(), Failure> {
+        /// The host gives up sooner.
+        const UP_SECONDS: u64 = 90;
+        self.host.ask(request::Body::SetHotspot(control::SetHotspot { on: true })).await?;
+        let deadline = within(UP_SECONDS);
+        while self.host.state().hotspot.state() != HotspotState::HotspotOn {
+            let Some(event) = self.host.next_until(deadline).await? else {
+                return Err(Failure::NotToBe("the network did not come up".into()));
+            };
+            if let Some(event::Body::Hotspot(one)) = &event.body
+                && one.state() == HotspotState::HotspotOff
+            {
+                let why = one.trouble.as_ref().map_or("it was ended", |words| &words.en);
+                return Err(Failure::NotToBe(why.into()));
+            }
+        }
+        let hotspot = self.host.state().hotspot.clone();
+        let qr = text::qr(hotspot.side, &hotspot.dark);
+        let text = || format!("{qr}\n{}\npassphrase {}", hotspot.ssid, hotspot.passphrase);
+        self.print(text, || json::hotspot(&hotspot))
     }
 
     async fn answer_guest(&mut self, place: &GuestPlace, accept: bool) -> Result<(), Failure> {

@@ -106,6 +106,9 @@ pub(crate) enum Message {
     /// The reply to a guest's request for a file.
     #[cfg(feature = "guest")]
     GuestFile(guest::ConnectionId, String),
+    /// From the task that makes the access point with this ticket.
+    #[cfg(feature = "guest")]
+    Hotspot(u64, crate::desktop::AccessPointNews),
     /// The verdict on a move in this puzzle room.
     PuzzleJudged(MatchId, crate::puzzles::Judged),
     /// The result of a hint search in this puzzle room, for this responder.
@@ -341,6 +344,8 @@ impl Actor {
             Message::Guest(news) => self.guest_said(news),
             #[cfg(feature = "guest")]
             Message::GuestFile(connection, text) => self.guest_file_written(connection, text),
+            #[cfg(feature = "guest")]
+            Message::Hotspot(ticket, news) => self.hotspot_said(ticket, news),
             #[cfg(feature = "online")]
             Message::Online(view) => self.online_changed(view),
             Message::PuzzleJudged(id, judged) => self.puzzle_judged(id, judged),

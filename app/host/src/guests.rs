@@ -1,6 +1,8 @@
 //! Guests: people with a browser, each in one seat of one room, or watching it. Translates each [`guest::Message`] into an
 //! action of the guest's seat. `docs/guest.md` describes the protocol.
 
+mod hotspot;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -15,11 +17,13 @@ use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, Message, Viewer};
+use crate::desktop::{AccessPointNews, Bus, make_access_point};
 use crate::games;
 use crate::host::HostConfig;
 use crate::responder::{Answer, done};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
+use hotspot::Hotspot;
 
 /// Number of chat messages that a reconnecting guest is sent again.
 const SAID: usize = 8;
@@ -33,12 +37,14 @@ const READ_AT_ONCE: u32 = 20;
 const READ_A_SECOND: f64 = 20.0;
 
 /// Configuration of access for guests.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct GuestConfig {
     /// TCP port to listen on while a code is active; 0: any free port.
     pub port: u16,
     /// Whether to accept browsers on this device, for tests.
     pub loopback: bool,
+    /// Bus of NetworkManager, which makes a Wi-Fi where there is none. `None`: none can be made.
+    pub network_manager: Option<Bus>,
 }
 
 /// State of all guests. Nothing listens while no code is active.
@@ -53,6 +59,7 @@ pub(crate) struct Guests {
     /// Rate limit of chat messages from this device's user to guests.
     says_here: Rate,
     reads: Rate,
+    hotspot: Hotspot,
 }
 
 struct Page {
@@ -74,7 +81,7 @@ struct Said {
 impl Guests {
     pub(crate) fn new(config: &HostConfig) -> Self {
         Self {
-            config: config.guests,
+            config: config.guests.clone(),
             codes: Codes::default(),
             server: None,
             pages: BTreeMap::new(),
@@ -82,6 +89,7 @@ impl Guests {
             last_said: 0,
             says_here: Rate::new(SAY_AT_ONCE, SAY_A_SECOND),
             reads: Rate::new(READ_AT_ONCE, READ_A_SECOND),
+            hotspot: Hotspot::default(),
         }
     }
 
@@ -136,7 +144,7 @@ impl Actor {
     pub(crate) fn show_guest_code(&mut self, show: &control::ShowGuestCode) -> Result<Answer, Refusal> {
         let id = self.room_id(&show.room_id)?;
         let place = self.place_meant(id, show.side, show.watch)?;
-        let config = self.guests.config.ok_or_else(|| {
+        let config = self.guests.config.clone().ok_or_else(|| {
             let [zh, en] = ["这里不能用网页来下棋。", "Nobody can come by a browser here."];
             no_code(RefusalCode::RefusalBadRequest, zh, en, "this host was started without guests")
         })?;
@@ -163,7 +171,11 @@ impl Actor {
             Server::start(config.port, config.loopback, &mut self.tasks, tell)
                 .map_err(|error| radio(&format!("nobody can be let in: {error}")))?
         };
-        let authorities = server.authorities();
+        let mut authorities = server.authorities();
+        // Whoever joins the network of this device reaches it by that address only.
+        if let Some(address) = self.guests.hotspot.address() {
+            authorities.sort_by_key(|one| !one.starts_with(&format!("{address}:")));
+        }
         let Some((best, others)) = authorities.split_first() else {
             // Dropped if no code is active yet; otherwise existing codes wait for a network.
             self.guests.server = Some(server).filter(|_| self.guests.codes.is_open());
@@ -176,6 +188,7 @@ impl Actor {
         }
         let token = self.guests.codes.show(place.clone(), Token::new(self.chance.bytes()));
         info!(room = place.room, role = ?place.role, "a code for a guest is shown");
+        self.guests.hotspot.set_used(true, Instant::now());
         self.tell_guest(&place);
         let url = |authority: &String| format!("http://{authority}/#{token}");
         let qr = Qr::of(&url(best));
@@ -233,6 +246,48 @@ impl Actor {
         if !self.guests.codes.is_open() {
             self.guests.server = None;
             self.guests.said.clear();
+            self.end_hotspot();
+        }
+    }
+
+    /// Makes a network for guests, or ends it.
+    pub(crate) fn set_hotspot(&mut self, on: bool) -> Result<Answer, Refusal> {
+        if !on {
+            self.end_hotspot();
+            return Ok(done());
+        }
+        let bus = self.guests.config.as_ref().and_then(|config| config.network_manager.clone());
+        let Some(bus) = bus else {
+            let [zh, en] = ["这里不能开热点。", "No Wi-Fi can be made here."];
+            return Err(no_code(RefusalCode::RefusalBadRequest, zh, en, "this host was started without"));
+        };
+        if let Some(start) = self.guests.hotspot.start(self.chance.bytes()) {
+            let (inbox, ticket) = (self.inbox.clone(), start.ticket);
+            let tell = move |news| {
+                // Sending fails only after the actor has ended.
+                let _ = inbox.send(Message::Hotspot(ticket, news));
+            };
+            self.tasks.spawn(make_access_point(bus, start.network, start.stop, tell));
+            self.tell_hotspot();
+        }
+        Ok(done())
+    }
+
+    fn end_hotspot(&mut self) {
+        if self.guests.hotspot.stop() {
+            self.tell_hotspot();
+        }
+    }
+
+    fn tell_hotspot(&mut self) {
+        self.tell(event::Body::Hotspot(self.guests.hotspot.shown()));
+    }
+
+    pub(crate) fn hotspot_said(&mut self, ticket: u64, news: AccessPointNews) {
+        if self.guests.hotspot.on_news(ticket, news, Instant::now()) {
+            let used = self.guests.codes.is_open();
+            self.guests.hotspot.set_used(used, Instant::now());
+            self.tell_hotspot();
         }
     }
 }
@@ -326,21 +381,24 @@ impl Actor {
     }
 
     pub(crate) fn guest_events(&self) -> Vec<event::Body> {
-        self.guests
-            .codes
-            .places()
-            .filter_map(|place| self.shown_guest(place))
-            .map(event::Body::Guest)
-            .collect()
+        let hotspot = &self.guests.hotspot;
+        let guests = self.guests.codes.places().filter_map(|place| self.shown_guest(place));
+        let hotspot = (!hotspot.is_off()).then(|| event::Body::Hotspot(hotspot.shown()));
+        guests.map(event::Body::Guest).chain(hotspot).collect()
     }
 
     pub(crate) fn guests_deadline(&self) -> Option<Instant> {
-        self.guests.codes.due().map(Instant::from_std)
+        let codes = self.guests.codes.due().map(Instant::from_std);
+        codes.into_iter().chain(self.guests.hotspot.deadline()).min()
     }
 
     pub(crate) fn guests_on_time(&mut self) {
         let effects = self.guests.codes.on_time(now());
         self.do_effects(effects);
+        if self.guests.hotspot.deadline().is_some_and(|at| at <= Instant::now()) {
+            info!("nobody uses the access point");
+            self.end_hotspot();
+        }
     }
 
     /// Disconnects all guests, because the host stops.
@@ -349,6 +407,7 @@ impl Actor {
         self.do_effects(effects);
         self.guests.pages.clear();
         self.guests.server = None;
+        self.guests.hotspot.stop();
     }
 }
 

@@ -141,6 +141,7 @@ impl Actor {
             Body::ShowGuestCode(show) => self.show_guest_code(&show),
             Body::CloseGuestCode(close) => self.close_guest_code(&close),
             Body::AnswerGuest(answer) => self.answer_guest(&answer),
+            Body::SetHotspot(set) => self.set_hotspot(set.on),
             Body::Describe(describe) => self.describe(&describe).map(Answer::Sheet),
             Body::ForgetStrength(forget) => self.forget_strength(&forget).map(|()| done()),
             Body::Teach(teach) => lessons::teach(&teach).map(Answer::Lesson),

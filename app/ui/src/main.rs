@@ -213,7 +213,10 @@ async fn reach_host(
     }
     #[cfg(feature = "guest")]
     if !arguments.no_guests {
-        config = config.with_guests(host::GuestConfig::default());
+        config = config.with_guests(host::GuestConfig {
+            network_manager: Some(host::Bus::Usual),
+            ..host::GuestConfig::default()
+        });
     }
     #[cfg(feature = "online")]
     if !arguments.no_online {

@@ -445,6 +445,18 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 peer: "abcd-efgh".into(),
             })),
         ),
+        ("set-hotspot", ask(request::Body::SetHotspot(control::SetHotspot { on: true }))),
+        (
+            "hotspot",
+            tell(event::Body::Hotspot(control::Hotspot {
+                state: control::HotspotState::HotspotOn.into(),
+                ssid: "Qiyou-k3wz".into(),
+                passphrase: "n7hcq4yb2xdm".into(),
+                side: 2,
+                dark: Bytes::from_static(&[1, 2]),
+                trouble: None,
+            })),
+        ),
         ("set-endings", ask(request::Body::SetEndings(control::SetEndings { on: true }))),
         ("set-wish", ask(request::Body::SetWish(control::SetWish { game: 3 }))),
         (

@@ -1,5 +1,7 @@
 //! Guests with a browser: whole matches over real sockets, unknown clients, and no listening port unless requested.
 
+#[cfg(target_os = "linux")]
+mod hotspot;
 mod page;
 
 use std::collections::BTreeSet;
@@ -17,7 +19,7 @@ const TAB: &str = "0123456789abcdef";
 const OTHER_TAB: &str = "another-browser-";
 
 async fn device(house: &mut House) -> Device {
-    let loopback = GuestConfig { port: 0, loopback: true };
+    let loopback = GuestConfig { loopback: true, ..GuestConfig::default() };
     house.device_with("Anna", |config| config.guests = Some(loopback)).await
 }
 

@@ -131,7 +131,11 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     #[cfg(feature = "guest")]
     if !arguments.no_guests {
         let port = arguments.guest_port.unwrap_or(0);
-        config = config.with_guests(host::GuestConfig { port, loopback: arguments.guest_loopback });
+        config = config.with_guests(host::GuestConfig {
+            port,
+            loopback: arguments.guest_loopback,
+            network_manager: Some(host::Bus::Usual),
+        });
     }
     #[cfg(feature = "online")]
     if !arguments.no_online {

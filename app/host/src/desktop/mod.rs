@@ -3,6 +3,8 @@
 //! Each part runs in a task of its own, which connects on demand and reconnects after a loss. Without D-Bus there are no
 //! notifications, and sleep looks like a lost link.
 
+#[cfg(feature = "guest")]
+mod access_point;
 #[cfg(target_os = "linux")]
 mod bus;
 pub(crate) mod news;
@@ -15,6 +17,8 @@ mod sleep;
 use proto::control::{Language, event};
 use tokio::sync::mpsc;
 
+#[cfg(feature = "guest")]
+pub(crate) use access_point::{AccessPointNews, AccessPointTrouble, Network, run as make_access_point};
 pub(crate) use notifications::{Notification, Order, Subject, Urgency};
 pub(crate) use power::run as watch_power;
 pub(crate) use sleep::{Inhibitor, SleepNews, run as watch_sleep};

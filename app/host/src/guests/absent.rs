@@ -41,6 +41,10 @@ impl Actor {
         Err(without())
     }
 
+    pub(crate) fn set_hotspot(&mut self, _: bool) -> Result<Answer, Refusal> {
+        Err(without())
+    }
+
     pub(crate) fn waits_for_guest(&self, room: &Room) -> bool {
         room.seats.iter().any(|seat| matches!(seat, Seat::Guest(_)))
     }

@@ -11,13 +11,15 @@ use super::friends::code_picture;
 use super::{new_game, touched};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::LastColour;
-use crate::screens::{Dialog, GuestAdapter, MainWindow, Remark};
+use crate::screens::{Dialog, GuestAdapter, HotspotPhase, MainWindow, Remark};
 
 /// The code that was shown last, if any.
 #[derive(Default)]
 pub(crate) struct Guest {
     shown: Option<Shown>,
     picture: Image,
+    /// QR code of this device's Wi-Fi.
+    join_picture: Image,
 }
 
 /// A code of one match, for a seat or for spectators.
@@ -65,6 +67,9 @@ impl Guest {
                 cx.ask.done(request::Body::CloseGuestCode(close));
             }
         }));
+        dialog.on_set_hotspot(touched!(app, |_pages, cx, on| {
+            cx.ask.done(request::Body::SetHotspot(control::SetHotspot { on }));
+        }));
         dialog.on_answer(touched!(app, |_pages, cx, accept| {
             if let Some(asking) = cx.known.guest_asking() {
                 let answer =
@@ -74,8 +79,16 @@ impl Guest {
         }));
     }
 
-    /// Closes the code's dialog once the guest is present.
+    /// Closes the code's dialog once the guest is present; asks for the code again when this device has another address.
     pub(crate) fn hear(&mut self, event: &event::Body, cx: &mut Cx<'_>) {
+        if let event::Body::Hotspot(hotspot) = event {
+            self.join_picture = code_picture(hotspot.side, &hotspot.dark);
+            let asks = hotspot.state() != control::HotspotState::HotspotStarting
+                && cx.known.question == Dialog::GuestCode;
+            if let Some(shown) = self.shown.as_ref().filter(|_| asks) {
+                show_code(shown.room.clone(), shown.watch, false, cx);
+            }
+        }
         let event::Body::Guest(guest) = event else { return };
         let came = |shown: &Shown| shown.room == guest.room_id && !shown.watch && guest.side != 0;
         let closes = cx.known.question == Dialog::GuestCode && self.shown.as_ref().is_some_and(came);
@@ -116,6 +129,16 @@ impl Guest {
         if let Some(asking) = known.guest_asking() {
             dialog.set_name(asking.name.as_str().into());
         }
+        let hotspot = &known.state.hotspot;
+        dialog.set_hotspot(match hotspot.state() {
+            control::HotspotState::HotspotOff => HotspotPhase::Off,
+            control::HotspotState::HotspotStarting => HotspotPhase::Starting,
+            control::HotspotState::HotspotOn => HotspotPhase::On,
+        });
+        dialog.set_join_code(self.join_picture.clone());
+        dialog.set_ssid(hotspot.ssid.as_str().into());
+        dialog.set_passphrase(hotspot.passphrase.as_str().into());
+        dialog.set_hotspot_trouble(new_game::said(hotspot.trouble.as_ref(), known.chinese()).into());
         let Some(shown) = &self.shown else { return };
         dialog.set_code(self.picture.clone());
         dialog.set_url(shown.url.as_str().into());
