@@ -186,9 +186,11 @@ impl Invitations {
         promised.and_then(|index| self.promised.remove(index)).is_some()
     }
 
-    /// A match with this id has begun: its promise is fulfilled.
+    /// A match with this id has begun: its promise is fulfilled, and nobody has to be asked about it any more, who could begin it
+    /// anew by the answer.
     pub(crate) fn began(&mut self, id: MatchId) {
         self.take_mine(id);
+        self.theirs.take_if(|theirs| theirs.id == id);
         self.drawing.retain(|drawing| drawing.id != id);
     }
 
