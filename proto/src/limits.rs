@@ -179,7 +179,9 @@ pub fn fit_name(wish: &str) -> String {
     }
     let clean: String = wish.chars().filter(|c| !is_control(*c) && !is_invisible(*c)).collect();
     let cut: String = clean.trim().chars().take(NAME_CHARS).collect();
-    cut.trim_end().to_owned()
+    let cut = cut.trim_end();
+    // What is visible may have been behind the cut.
+    if cut.chars().all(|c| joins(c) || c.is_whitespace()) { String::new() } else { cut.to_owned() }
 }
 
 /// Control characters and bidirectional overrides: with an override in a name, a stranger could make the words after the name
@@ -205,6 +207,7 @@ mod tests {
             ("\u{3164}\u{200B}\u{FE0F}", ""),
             ("👩\u{200D}👧", "👩\u{200D}👧"),
             (long.as_str(), &"棋".repeat(32)),
+            (format!("{}x", "\u{200D}".repeat(40)).as_str(), ""),
         ] {
             assert_eq!(fit_name(wish), name);
             assert!(is_name(name));

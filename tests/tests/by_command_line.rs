@@ -154,7 +154,8 @@ async fn whoever_does_not_say_the_same_makes_no_friend_and_the_exit_code_says_so
     assert!(said.text("error").contains("has not answered yet"), "{said:?}");
     // An answer already given stands; the command waits for the other's answer.
     let (here, there) = tokio::join!(anna.ctl(&["same", "--wait", "30"]), async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        // Long enough for the other command to have attached.
+        tokio::time::sleep(Duration::from_secs(3)).await;
         ben.ctl(&["different"]).await
     });
     assert_eq!((here.code, there.code), (5, 0), "{here:?} {there:?}");
@@ -231,8 +232,8 @@ async fn an_invitation_is_accepted_declined_countered_withdrawn_or_told_to_wait(
 #[tokio::test]
 async fn invitations_that_cross_become_one_match() {
     let (house, mut anna, mut ben) = strangers(308).await;
-    // Longer than both commands take.
-    house.air.set_delay(Duration::from_millis(500)..Duration::from_millis(501));
+    // Longer than it takes until both commands have reached their hosts. A link keeps the delay that it began with.
+    house.air.set_delay(Duration::from_millis(1_000)..Duration::from_millis(1_001));
     befriend(&mut anna, &mut ben).await;
     let (here, there) = tokio::join!(anna.ctl(&["invite", "Ben"]), ben.ctl(&["invite", "Anna"]));
     let rooms = [anna.does(&["rooms"]).await, ben.does(&["rooms"]).await];
@@ -538,7 +539,7 @@ async fn three_is_no_daemon_and_four_one_that_goes_away() {
     }
     // All are attached when a further client makes the host scan.
     anna.sees("somebody looks around", |seen| seen.radio().is_some_and(|radio| radio.scanning)).await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    tokio::time::sleep(Duration::from_secs(4)).await;
     anna.device.kill().await;
     for child in waiting {
         let said = Said::of(&child.wait_with_output().await.expect("it ends"));

@@ -344,6 +344,8 @@ async fn in_quiet_hours_nothing_is_announced_and_no_client_rings() {
     let refused = anna.client.ask(request::Body::SetQuietHours(control::SetQuietHours { hours: Some(same) }));
     assert!(refused.await.is_err());
     look(&mut anna, false).await;
+    // The comparison's announcement is withdrawn over the bus.
+    until("the wall is empty", || texts(&wall).is_empty()).await;
     for is_quiet in [true, false] {
         invite(&mut ben).await;
         let arrived = loop {

@@ -149,7 +149,7 @@ async fn a_bot_keeps_within_its_clock() {
     let open = control::OpenRoom {
         first: bot(),
         second: bot(),
-        pace: Some(pace(PaceKind::PacePerMove, 0, 2)),
+        pace: Some(pace(PaceKind::PacePerMove, 0, 4)),
         ..control::OpenRoom::default()
     };
     anna.client.ask(request::Body::OpenRoom(open)).await.expect("a room");

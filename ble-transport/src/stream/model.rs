@@ -334,7 +334,31 @@ fn everything_arrives_in_order_whatever_the_air_does_to_it() {
         let lengths = [dice.below(20_000) as usize, dice.below(20_000) as usize];
         let limit = |dice: &mut Dice| fragment_limit(Some(23 + dice.below(500) as u16));
         let limits = [limit(&mut dice), limit(&mut dice)];
-        check_all_arrived(seed, faults, lengths, limits);
+        if faults.loss + faults.cutting + faults.bending > RELIABLE {
+            check_prefix(seed, faults, lengths, limits);
+        } else {
+            check_all_arrived(seed, faults, lengths, limits);
+        }
+    }
+}
+
+/// Percent of fragments that may be lost or damaged so that no link of the test's length gives up: seven transmissions of the
+/// same fragment in [`DEAD_AFTER`] all fail once in 10^9 then.
+const RELIABLE: u64 = 6;
+
+/// On worse air a link may give up; what was read until then is still what was written.
+fn check_prefix(seed: u64, faults: Faults, lengths: [usize; 2], limits: [u16; 2]) {
+    let mut run = Run::new(seed, faults, lengths);
+    run.limits = limits;
+    let closings = run.go(Duration::from_hours(1));
+    for i in 0..2 {
+        let script = &run.sides[1 - i].script;
+        let read = &run.sides[i].read;
+        let gave_up = closings.iter().any(|closing| *closing != Some(Closing::Finished));
+        assert!(
+            script.starts_with(read) && (gave_up || read == script),
+            "seed {seed} {faults:?}: side {i} read something else; {closings:?}"
+        );
     }
 }
 

@@ -272,7 +272,8 @@ fn finding(firewall: &str, effect: Effect, needed: &Needed<'_>, command: &str) -
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
+    use std::io::Write;
+    use std::process::{Command, Stdio};
 
     use super::*;
 
@@ -296,8 +297,17 @@ mod tests {
         fn program(self, name: &str, script: &str) -> Self {
             let path = self.folder.path().join("bin").join(name);
             fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-            fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("written");
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("set");
+            // Written by a child: if this process had it open for writing while another test starts a program, that program's
+            // process would hold it open until its exec, and the script could not be run (ETXTBSY).
+            let mut child = Command::new("sh")
+                .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+                .arg(&path)
+                .stdin(Stdio::piped())
+                .spawn()
+                .expect("a shell");
+            let text = format!("#!/bin/sh\n{script}\n");
+            child.stdin.take().expect("piped").write_all(text.as_bytes()).expect("written");
+            assert!(child.wait().expect("it ends").success());
             self
         }
 
