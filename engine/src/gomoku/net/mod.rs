@@ -259,28 +259,31 @@ fn points(output: f32) -> i32 {
 #[cfg(target_arch = "aarch64")]
 mod neon {
     use std::arch::aarch64::{
-        float32x4_t, vaddq_f32, vdupq_n_f32, vgetq_lane_f32, vld1q_f32, vmaxq_f32, vminq_f32, vmulq_f32,
-        vmulq_n_f32,
+        float32x4_t, vaddq_f32, vdupq_n_f32, vgetq_lane_f32, vmaxq_f32, vminq_f32, vmulq_f32, vmulq_n_f32,
     };
 
     use super::{HIDDEN, INPUTS, Weights};
 
     /// [`super::layers`]: the same products and sums in the same order, without fused operations, so that every bit is the same.
     /// Only a zero may have another sign.
+    #[inline]
     #[target_feature(enable = "neon")]
     pub(super) fn layers(inputs: &[f32; INPUTS], weights: &Weights) -> f32 {
-        let mut hidden = load(&weights.bias);
+        let mut hidden: [float32x4_t; HIDDEN / 4] = [vdupq_n_f32(0.0); HIDDEN / 4];
+        for (hidden, bias) in hidden.iter_mut().zip(weights.bias.as_chunks().0) {
+            *hidden = load(bias);
+        }
         for (&input, row) in inputs.iter().zip(&weights.layer) {
             if input != 0.0 {
-                for (hidden, row) in hidden.iter_mut().zip(load(row)) {
-                    *hidden = vaddq_f32(*hidden, vmulq_n_f32(row, input));
+                for (hidden, row) in hidden.iter_mut().zip(row.as_chunks().0) {
+                    *hidden = vaddq_f32(*hidden, vmulq_n_f32(load(row), input));
                 }
             }
         }
         let mut sum = weights.out_bias;
-        for (hidden, weights) in hidden.into_iter().zip(load(&weights.out)) {
+        for (&hidden, weights) in hidden.iter().zip(weights.out.as_chunks().0) {
             let clipped = vminq_f32(vmaxq_f32(hidden, vdupq_n_f32(0.0)), vdupq_n_f32(1.0));
-            let products = vmulq_f32(clipped, weights);
+            let products = vmulq_f32(clipped, load(weights));
             sum += vgetq_lane_f32::<0>(products);
             sum += vgetq_lane_f32::<1>(products);
             sum += vgetq_lane_f32::<2>(products);
@@ -289,16 +292,14 @@ mod neon {
         sum
     }
 
+    #[inline]
     #[target_feature(enable = "neon")]
-    fn load(numbers: &[f32; HIDDEN]) -> [float32x4_t; HIDDEN / 4] {
-        let (fours, _) = numbers.as_chunks::<4>();
-        std::array::from_fn(|n| {
-            #[allow(unsafe_code, reason = "as of `judge_by_neon`")]
-            // SAFETY: four numbers are read, which is the length of the array.
-            unsafe {
-                vld1q_f32(fours[n].as_ptr())
-            }
-        })
+    fn load(numbers: &[f32; 4]) -> float32x4_t {
+        #[allow(unsafe_code, reason = "as of `judge_by_neon`")]
+        // SAFETY: the vector is these four numbers, of which any bits are valid.
+        unsafe {
+            std::mem::transmute::<[f32; 4], float32x4_t>(*numbers)
+        }
     }
 }
 

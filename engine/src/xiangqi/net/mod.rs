@@ -192,21 +192,22 @@ fn points(sum: i32) -> i32 {
 #[cfg(target_arch = "aarch64")]
 mod neon {
     use std::arch::aarch64::{
-        int16x8_t, vaddq_s32, vaddvq_s32, vdupq_n_s32, vget_low_s16, vget_low_u8, vld1q_s16, vmlal_high_s16,
-        vmlal_s16, vmull_high_u8, vmull_u8, vqmovun_high_s16, vqmovun_s16, vreinterpretq_s16_u16,
-        vshrq_n_u16,
+        int16x8_t, vaddq_s32, vaddvq_s32, vdupq_n_s32, vget_low_s16, vget_low_u8, vmlal_high_s16, vmlal_s16,
+        vmull_high_u8, vmull_u8, vqmovun_high_s16, vqmovun_s16, vreinterpretq_s16_u16, vshrq_n_u16,
     };
 
     use super::Row;
 
     /// [`super::weigh`]. Narrowing with saturation clamps to 0 ..= 255, which is `ONE`.
+    #[inline]
     #[target_feature(enable = "neon")]
     pub(super) fn weigh(accumulator: &Row, out: &Row) -> i32 {
         const { assert!(super::ONE == u8::MAX as i16) };
         let mut sums = [vdupq_n_s32(0); 4];
-        let ((sixteens, _), (weights, _)) = (accumulator.as_chunks::<16>(), out.as_chunks::<16>());
-        for (numbers, weights) in sixteens.iter().zip(weights) {
-            let ([low, high], [low_weights, high_weights]) = (load(numbers), load(weights));
+        let (numbers, weights) = (accumulator.as_chunks().0, out.as_chunks().0);
+        for (numbers, weights) in numbers.chunks_exact(2).zip(weights.chunks_exact(2)) {
+            let (low, high) = (load(&numbers[0]), load(&numbers[1]));
+            let (low_weights, high_weights) = (load(&weights[0]), load(&weights[1]));
             let clipped = vqmovun_high_s16(vqmovun_s16(low), high);
             let low = vmull_u8(vget_low_u8(clipped), vget_low_u8(clipped));
             let low = vreinterpretq_s16_u16(vshrq_n_u16::<8>(low));
@@ -219,16 +220,14 @@ mod neon {
         vaddvq_s32(vaddq_s32(vaddq_s32(sums[0], sums[1]), vaddq_s32(sums[2], sums[3])))
     }
 
+    #[inline]
     #[target_feature(enable = "neon")]
-    fn load(numbers: &[i16; 16]) -> [int16x8_t; 2] {
-        let (eights, _) = numbers.as_chunks::<8>();
-        [0, 1].map(|n: usize| {
-            #[allow(unsafe_code, reason = "as of `judge_by_neon`")]
-            // SAFETY: eight numbers are read, which is the length of the array.
-            unsafe {
-                vld1q_s16(eights[n].as_ptr())
-            }
-        })
+    fn load(numbers: &[i16; 8]) -> int16x8_t {
+        #[allow(unsafe_code, reason = "as of `judge_by_neon`")]
+        // SAFETY: the vector is these eight numbers, of which any bits are valid.
+        unsafe {
+            std::mem::transmute::<[i16; 8], int16x8_t>(*numbers)
+        }
     }
 }
 
