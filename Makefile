@@ -10,10 +10,10 @@ BUILT = $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
 WITHIN = CARGO_TARGET_$(TRIPLE)_RUNNER='$(CURDIR)/scripts/within'
 
-.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-carriers test-devices test-guest ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
+.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-arm64 deb-arm64 test-deb-arm64 test-carriers test-devices test-guest ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
 
 help: ## print this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 play: ## install missing packages, build, and run the app (in a virtual screen if there is no screen)
 	@scripts/need build play
@@ -71,6 +71,19 @@ repository: deb ## build a signed apt repository of the packages in target/repos
 test-deb: build ## test the packages in bare roots of Debian 12 and 13: install, play, upgrade, purge; needs root
 	@scripts/need deb test-deb
 	QIYOU_BUILT=$(BUILT) scripts/test-deb
+
+test-arm64: ## test what is below the host as programs for arm64, run by qemu; node counts and networks equal on arm64 and x86-64
+	@scripts/need build arm64
+	scripts/test-arm64
+
+deb-arm64: ## build the Debian packages for arm64 (PinePhone, Librem 5, Raspberry Pi) on any Debian, in target/deb
+	@scripts/need build arm64 deb
+	scripts/arm64 cargo build --profile $(PROFILE) --locked -p qiyou -p host -p qiyouctl -p engine --features qiyou/online,qiyou/guest,host/online,host/guest
+	QIYOU_ARCH=arm64 QIYOU_BUILT=$(BUILT) scripts/deb
+
+test-deb-arm64: deb-arm64 ## install the packages in an emulated Debian 12 for arm64 and play a game by taps; needs root
+	@scripts/need deb test-deb arm64
+	QIYOU_BUILT=$(BUILT) scripts/test-deb-arm64
 
 fuzz: ## run all fuzz targets in parallel for 30 s; after `make test`
 	@scripts/need build test fuzz

@@ -105,7 +105,13 @@ impl Accumulator {
             // SAFETY: the processor supports AVX2, for which the function is compiled.
             return unsafe { self.judge_by_avx2(board, weights) };
         }
-        self.judge_anywhere(board, weights)
+        #[cfg(target_arch = "aarch64")]
+        #[allow(unsafe_code, reason = "fewer instructions than the compiler takes; EXPERIMENTS.md")]
+        // SAFETY: NEON belongs to the base architecture of 64-bit Arm.
+        let judged = unsafe { self.judge_by_neon(board, weights) };
+        #[cfg(not(target_arch = "aarch64"))]
+        let judged = self.judge_anywhere(board, weights);
+        judged
     }
 
     /// [`Self::judge`] compiled for AVX2, whose vectors are twice as wide as the baseline's.
@@ -115,10 +121,19 @@ impl Accumulator {
         self.judge_anywhere(board, weights)
     }
 
+    /// [`Self::judge`] with layers written for NEON. The compiler vectorises the rows by itself.
+    #[cfg(target_arch = "aarch64")]
+    #[target_feature(enable = "neon")]
+    fn judge_by_neon(&mut self, board: &Board, weights: &Weights) -> i32 {
+        self.refresh(board, weights);
+        points(neon::layers(&self.inputs(board), weights))
+    }
+
+    #[cfg_attr(target_arch = "aarch64", allow(dead_code, reason = "tests compare it with NEON's"))]
     #[inline(always)]
     fn judge_anywhere(&mut self, board: &Board, weights: &Weights) -> i32 {
         self.refresh(board, weights);
-        self.weigh(board, weights)
+        points(layers(&self.inputs(board), weights))
     }
 
     /// Applies the difference between the accumulator's board and this one.
@@ -213,23 +228,78 @@ impl Accumulator {
         inputs[2 * CHANNELS..].copy_from_slice(&counts(board));
         inputs
     }
+}
 
-    /// Evaluates the layers.
-    #[inline(always)]
-    fn weigh(&self, board: &Board, weights: &Weights) -> i32 {
-        let inputs = self.inputs(board);
-        let mut hidden = weights.bias;
+/// Evaluates the layers.
+#[cfg_attr(target_arch = "aarch64", allow(dead_code, reason = "tests compare it with NEON's"))]
+#[inline(always)]
+fn layers(inputs: &[f32; INPUTS], weights: &Weights) -> f32 {
+    let mut hidden = weights.bias;
+    for (&input, row) in inputs.iter().zip(&weights.layer) {
+        // Most counts are 0.
+        if input != 0.0 {
+            hidden = std::array::from_fn(|n| hidden[n] + input * row[n]);
+        }
+    }
+    let mut sum = weights.out_bias;
+    for (hidden, weight) in hidden.iter().zip(&weights.out) {
+        sum += hidden.clamp(0.0, 1.0) * weight;
+    }
+    sum
+}
+
+/// An output of the network in points.
+#[inline(always)]
+fn points(output: f32) -> i32 {
+    (output * POINTS) as i32
+}
+
+/// The layers for 64-bit Arm: the compiler keeps part of the hidden units as single numbers and moves them in and out of vectors for
+/// each input.
+#[cfg(target_arch = "aarch64")]
+mod neon {
+    use std::arch::aarch64::{
+        float32x4_t, vaddq_f32, vdupq_n_f32, vgetq_lane_f32, vmaxq_f32, vminq_f32, vmulq_f32, vmulq_n_f32,
+    };
+
+    use super::{HIDDEN, INPUTS, Weights};
+
+    /// [`super::layers`]: the same products and sums in the same order, without fused operations, so that every bit is the same.
+    /// Only a zero may have another sign.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn layers(inputs: &[f32; INPUTS], weights: &Weights) -> f32 {
+        let mut hidden: [float32x4_t; HIDDEN / 4] = [vdupq_n_f32(0.0); HIDDEN / 4];
+        for (hidden, bias) in hidden.iter_mut().zip(weights.bias.as_chunks().0) {
+            *hidden = load(bias);
+        }
         for (&input, row) in inputs.iter().zip(&weights.layer) {
-            // Most counts are 0.
             if input != 0.0 {
-                hidden = std::array::from_fn(|n| hidden[n] + input * row[n]);
+                for (hidden, row) in hidden.iter_mut().zip(row.as_chunks().0) {
+                    *hidden = vaddq_f32(*hidden, vmulq_n_f32(load(row), input));
+                }
             }
         }
         let mut sum = weights.out_bias;
-        for (hidden, weight) in hidden.iter().zip(&weights.out) {
-            sum += hidden.clamp(0.0, 1.0) * weight;
+        for (&hidden, weights) in hidden.iter().zip(weights.out.as_chunks().0) {
+            let clipped = vminq_f32(vmaxq_f32(hidden, vdupq_n_f32(0.0)), vdupq_n_f32(1.0));
+            let products = vmulq_f32(clipped, load(weights));
+            sum += vgetq_lane_f32::<0>(products);
+            sum += vgetq_lane_f32::<1>(products);
+            sum += vgetq_lane_f32::<2>(products);
+            sum += vgetq_lane_f32::<3>(products);
         }
-        (sum * POINTS) as i32
+        sum
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn load(numbers: &[f32; 4]) -> float32x4_t {
+        #[allow(unsafe_code, reason = "as of `judge_by_neon`")]
+        // SAFETY: the vector is these four numbers, of which any bits are valid.
+        unsafe {
+            std::mem::transmute::<[f32; 4], float32x4_t>(*numbers)
+        }
     }
 }
 
@@ -302,6 +372,51 @@ mod tests {
                     assert_eq!(fresh.judge_anywhere(&board, &weights), judged);
                     assert!(fresh.pool == accumulator.pool && fresh.points == accumulator.points);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_network_says_the_same_on_every_processor() {
+        let rule = GomokuRule::Freestyle;
+        let weights = Weights::shared(rule).expect("freestyle has a network");
+        let game = Gomoku::new(&GomokuSetup::default()).expect("the setup is valid");
+        let mut rng = Rng::new(7);
+        let mut said = 0_u64;
+        for _ in 0..50 {
+            let mut board = Board::new(&game, Tables::shared(rule));
+            let mut accumulator = Accumulator::new(&board, &weights);
+            let mut plain = accumulator.clone();
+            for _ in 0..60 {
+                let free: Vec<Square> = board.all_empty().collect();
+                board.make(free[rng.below(free.len() as u32) as usize]);
+                let judged = accumulator.judge(&board, &weights);
+                assert_eq!(plain.judge_anywhere(&board, &weights), judged);
+                said = (said ^ u64::from(judged as u32)).wrapping_mul(0x100_0000_01b3);
+            }
+        }
+        // From x86-64 without AVX2. Another network has another number.
+        assert_eq!(said, 18_236_556_403_359_995_235);
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    #[test]
+    fn the_layers_of_neon_are_the_plain_ones_to_the_last_bit() {
+        let mut rng = Rng::new(11);
+        for seed in 0..20 {
+            let mut weights = Weights::drawn(seed);
+            // From far below to far beyond what clipping leaves.
+            let scale = 2.0_f32.powi(rng.below(20) as i32 - 14);
+            weights.layer.iter_mut().flatten().for_each(|weight| *weight *= scale);
+            for _ in 0..2_000 {
+                let inputs = std::array::from_fn(|_| match rng.below(3) {
+                    0 => 0.0,
+                    _ => rng.below(1 << 16) as f32 * (1.0 / (127.0 * POOL_SCALE)),
+                });
+                // SAFETY: NEON belongs to the base architecture of 64-bit Arm.
+                #[allow(unsafe_code, reason = "as of `judge_by_neon`")]
+                let by_neon = unsafe { neon::layers(&inputs, &weights) };
+                assert_eq!(by_neon.to_bits(), layers(&inputs, &weights).to_bits());
             }
         }
     }

@@ -82,7 +82,13 @@ impl Accumulator {
             // SAFETY: the processor supports AVX2, for which the function is compiled.
             return unsafe { self.judge_by_avx2(board, phase, weights) };
         }
-        self.judge_anywhere(board, phase, weights)
+        #[cfg(target_arch = "aarch64")]
+        #[allow(unsafe_code, reason = "an eighth of all instructions; EXPERIMENTS.md")]
+        // SAFETY: NEON belongs to the base architecture of 64-bit Arm.
+        let judged = unsafe { self.judge_by_neon(board, phase, weights) };
+        #[cfg(not(target_arch = "aarch64"))]
+        let judged = self.judge_anywhere(board, phase, weights);
+        judged
     }
 
     /// [`Self::judge`] compiled for AVX2, whose vectors are twice as wide as the baseline's.
@@ -92,16 +98,34 @@ impl Accumulator {
         self.judge_anywhere(board, phase, weights)
     }
 
+    /// [`Self::judge`] with an output layer written for NEON. The compiler vectorises the rows by itself.
+    #[cfg(target_arch = "aarch64")]
+    #[target_feature(enable = "neon")]
+    fn judge_by_neon(&mut self, board: &Board, phase: i32, weights: &Weights) -> i32 {
+        self.refresh(board, weights);
+        let ([us, them], [our_out, their_out], bias) = self.output_layer(board, phase, weights);
+        points(bias + neon::weigh(us, our_out) + neon::weigh(them, their_out))
+    }
+
+    #[cfg_attr(target_arch = "aarch64", allow(dead_code, reason = "tests compare it with NEON's"))]
     #[inline(always)]
     fn judge_anywhere(&mut self, board: &Board, phase: i32, weights: &Weights) -> i32 {
         self.refresh(board, weights);
+        let ([us, them], [our_out, their_out], bias) = self.output_layer(board, phase, weights);
+        points(bias + weigh(us, our_out) + weigh(them, their_out))
+    }
+
+    /// The output layer's inputs, weights and bias, those of the side to move first.
+    #[inline(always)]
+    fn output_layer<'a>(
+        &'a self,
+        board: &Board,
+        phase: i32,
+        weights: &'a Weights,
+    ) -> ([&'a Row; 2], &'a [Row; 2], i32) {
         let bucket = bucket(phase);
-        let mut sum = weights.out_bias[bucket];
-        for (view, out) in [board.turn(), board.turn().other()].into_iter().zip(&weights.out[bucket]) {
-            sum += weigh(&self.rows[view.index()], out);
-        }
-        // Squared activations have the scale 255 * 255 / 256.
-        (i64::from(sum) * i64::from(POINTS) / i64::from(OUT_ONE * 254)) as i32
+        let rows = [board.turn(), board.turn().other()].map(|view| &self.rows[view.index()]);
+        (rows, &weights.out[bucket], weights.out_bias[bucket])
     }
 
     /// Applies the difference between the accumulator's board and this one.
@@ -146,6 +170,7 @@ fn subtract(accumulator: &mut Row, row: &Row) {
     }
 }
 
+#[cfg_attr(target_arch = "aarch64", allow(dead_code, reason = "tests compare it with NEON's"))]
 #[inline(always)]
 fn weigh(accumulator: &Row, out: &Row) -> i32 {
     let mut total = 0;
@@ -155,6 +180,55 @@ fn weigh(accumulator: &Row, out: &Row) -> i32 {
         total += i32::from(square) * i32::from(weight);
     }
     total
+}
+
+/// The output of the network in points. Squared activations have the scale 255 * 255 / 256.
+#[inline(always)]
+fn points(sum: i32) -> i32 {
+    (i64::from(sum) * i64::from(POINTS) / i64::from(OUT_ONE * 254)) as i32
+}
+
+/// The output layer for 64-bit Arm. `SDOT` multiplies bytes, which these weights do not fit in: 6 of the network's 1,024 are above 127.
+#[cfg(target_arch = "aarch64")]
+mod neon {
+    use std::arch::aarch64::{
+        int16x8_t, vaddq_s32, vaddvq_s32, vdupq_n_s32, vget_low_s16, vget_low_u8, vmlal_high_s16, vmlal_s16,
+        vmull_high_u8, vmull_u8, vqmovun_high_s16, vqmovun_s16, vreinterpretq_s16_u16, vshrq_n_u16,
+    };
+
+    use super::Row;
+
+    /// [`super::weigh`]. Narrowing with saturation clamps to 0 ..= 255, which is `ONE`.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn weigh(accumulator: &Row, out: &Row) -> i32 {
+        const { assert!(super::ONE == u8::MAX as i16) };
+        let mut sums = [vdupq_n_s32(0); 4];
+        let (numbers, weights) = (accumulator.as_chunks().0, out.as_chunks().0);
+        for (numbers, weights) in numbers.chunks_exact(2).zip(weights.chunks_exact(2)) {
+            let (low, high) = (load(&numbers[0]), load(&numbers[1]));
+            let (low_weights, high_weights) = (load(&weights[0]), load(&weights[1]));
+            let clipped = vqmovun_high_s16(vqmovun_s16(low), high);
+            let low = vmull_u8(vget_low_u8(clipped), vget_low_u8(clipped));
+            let low = vreinterpretq_s16_u16(vshrq_n_u16::<8>(low));
+            let high = vreinterpretq_s16_u16(vshrq_n_u16::<8>(vmull_high_u8(clipped, clipped)));
+            sums[0] = vmlal_s16(sums[0], vget_low_s16(low), vget_low_s16(low_weights));
+            sums[1] = vmlal_high_s16(sums[1], low, low_weights);
+            sums[2] = vmlal_s16(sums[2], vget_low_s16(high), vget_low_s16(high_weights));
+            sums[3] = vmlal_high_s16(sums[3], high, high_weights);
+        }
+        vaddvq_s32(vaddq_s32(vaddq_s32(sums[0], sums[1]), vaddq_s32(sums[2], sums[3])))
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn load(numbers: &[i16; 8]) -> int16x8_t {
+        #[allow(unsafe_code, reason = "as of `judge_by_neon`")]
+        // SAFETY: the vector is these eight numbers, of which any bits are valid.
+        unsafe {
+            std::mem::transmute::<[i16; 8], int16x8_t>(*numbers)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -198,5 +272,44 @@ mod tests {
         let said = judge("2bak4/4a4/4b4/9/4c4/4N4/9/4B1C2/4A4/3AK1BC1 w");
         assert_eq!(said, judge("3ak1bc1/4a4/4b1c2/9/4n4/4C4/9/4B4/4A4/2BAK4 b"));
         assert_ne!(said, 0);
+    }
+
+    #[test]
+    fn the_network_says_the_same_on_every_processor() {
+        let weights = Weights::shared();
+        let (mut rng, mut moves, mut said) = (Rng::new(7), Vec::new(), 0_u64);
+        for _ in 0..100 {
+            let mut board = Fen::read(Fen::START).expect("a position").board;
+            let mut accumulator = Accumulator::new(weights);
+            let mut plain = accumulator.clone();
+            for ply in 0..80 {
+                board.legal_moves(&mut moves);
+                if moves.is_empty() {
+                    break;
+                }
+                board.make(moves[rng.below(moves.len() as u32) as usize]);
+                let phase = PHASE_MAX - PHASE_MAX * ply / 80;
+                let judged = accumulator.judge(&board, phase, weights);
+                assert_eq!(plain.judge_anywhere(&board, phase, weights), judged);
+                said = (said ^ u64::from(judged as u32)).wrapping_mul(0x100_0000_01b3);
+            }
+        }
+        // From x86-64 without AVX2. Another network has another number.
+        assert_eq!(said, 7_056_675_547_972_906_755);
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    #[test]
+    fn the_output_layer_of_neon_is_the_plain_one_for_every_sum() {
+        let mut rng = Rng::new(3);
+        for sum in i16::MIN..=i16::MAX {
+            // Each sum once in each lane of a vector, beside others, with weights from end to end.
+            let accumulator: Row = std::array::from_fn(|n| sum.wrapping_add(n as i16 * 257));
+            let out: Row = std::array::from_fn(|_| rng.below(1 << 16) as u16 as i16);
+            // SAFETY: NEON belongs to the base architecture of 64-bit Arm.
+            #[allow(unsafe_code, reason = "as of `judge_by_neon`")]
+            let by_neon = unsafe { neon::weigh(&accumulator, &out) };
+            assert_eq!(by_neon, weigh(&accumulator, &out));
+        }
     }
 }
