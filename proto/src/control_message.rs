@@ -288,6 +288,7 @@ impl Bounded for Reply {
                     bound(threat.at.len() <= limits::PIECES, "Threat.at")?;
                     words(threat.words.as_ref(), "Threat.words")
                 })?;
+                words(hint.say.as_ref(), "HintFound.say")?;
                 action(hint.action.as_ref(), "HintFound.action")
             }
             Some(Body::Puzzles(list)) => {
@@ -448,6 +449,7 @@ impl Bounded for Event {
                 bound(judged.positions.len() <= limits::SHOWN_ACTIONS + 1, "Judgements.positions")?;
                 judged.positions.iter().try_for_each(|one| {
                     bound(one.best.len() <= limits::NOTATION_BYTES, "Judgement.best")?;
+                    id(&one.try_again, "Judgement.try_again")?;
                     words(one.best_spoken.as_ref(), "Judgement.best_spoken")
                 })
             }

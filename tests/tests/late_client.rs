@@ -163,7 +163,7 @@ async fn who_attaches_late_sees_what_an_early_client_has_come_to() {
     let bots = anna.client.open_room(None, Some(1)).await;
     let puzzle = request::Body::OpenPuzzle(control::OpenPuzzle {
         game: proto::board::Game::LightsOut.into(),
-        puzzle: String::new(),
+        ..Default::default()
     });
     let puzzle = room_id(&mut anna.client, puzzle).await;
     compared.same("three rooms", &mut anna).await;

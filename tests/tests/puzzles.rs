@@ -5,7 +5,7 @@ use proto::control::{self, OfferKind, Puzzle, PuzzleProgress, RefusalCode, reply
 use tests::house::{Client, House};
 
 async fn list(client: &mut Client, game: Game) -> control::Puzzles {
-    let ask = request::Body::ListPuzzles(control::ListPuzzles { game: game.into() });
+    let ask = request::Body::ListPuzzles(control::ListPuzzles { game: game.into(), yours: false });
     match client.ask(ask).await.expect("a list") {
         reply::Body::Puzzles(list) => list,
         other => panic!("a list, not {other:?}"),
@@ -13,7 +13,7 @@ async fn list(client: &mut Client, game: Game) -> control::Puzzles {
 }
 
 async fn open(client: &mut Client, puzzle: &str, game: Game) -> Result<String, control::Refusal> {
-    let ask = control::OpenPuzzle { puzzle: puzzle.into(), game: game.into() };
+    let ask = control::OpenPuzzle { puzzle: puzzle.into(), game: game.into(), yours: false };
     match client.ask(request::Body::OpenPuzzle(ask)).await? {
         reply::Body::RoomId(id) => Ok(id),
         other => panic!("a room, not {other:?}"),

@@ -361,14 +361,18 @@ pub fn hint(hint: &HintFound) -> Value {
 
 /// A puzzle.
 pub fn puzzle(puzzle: &Puzzle) -> Value {
+    let mistake = puzzle.mistake.as_ref().map(|one| {
+        json!({"box": one.r#box, "boxes": one.boxes, "learnt": one.learnt, "due_in_days": one.due_in_days})
+    });
     json!({"id": puzzle.id, "grade": puzzle.grade, "moves": puzzle.moves, "solved": puzzle.solved,
-        "solved_unix_ms": puzzle.solved_unix_ms, "tries": puzzle.tries, "daily": puzzle.daily,
+        "solved_unix_ms": puzzle.solved_unix_ms, "tries": puzzle.tries, "daily": puzzle.daily, "mistake": mistake,
         "goal_en": puzzle.goal.as_ref().map(|goal| &goal.en), "goal_zh": puzzle.goal.as_ref().map(|goal| &goal.zh)})
 }
 
 /// How many puzzles of a game there are.
 pub fn puzzle_count(count: &PuzzleCount) -> Value {
-    json!({"game": words::game(count.game).replace('_', "-"), "puzzles": count.puzzles, "solved": count.solved})
+    json!({"game": words::game(count.game).replace('_', "-"), "puzzles": count.puzzles, "solved": count.solved,
+        "yours": count.yours, "due": count.due})
 }
 
 /// The contents of a backup that the next start restores.

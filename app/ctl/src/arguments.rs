@@ -357,6 +357,9 @@ pub(crate) enum Command {
         /// Game whose puzzles are listed
         #[arg(value_enum)]
         game: Option<Game>,
+        /// List your own mistakes of the game instead, those that are due first
+        #[arg(long, requires = "game")]
+        yours: bool,
     },
     /// Open a puzzle in a room, where `play`, `hint`, `take-back`, `new-game` (start over) and `close` work
     Puzzle {
@@ -365,6 +368,9 @@ pub(crate) enum Command {
         /// Game to choose a puzzle of, when no id is given
         #[arg(long, value_enum, default_value_t = Game::Gomoku)]
         game: Game,
+        /// Your own mistake of the game that is due first
+        #[arg(long, conflicts_with = "which")]
+        yours: bool,
     },
     /// Close a room; an unfinished match is kept
     Close {

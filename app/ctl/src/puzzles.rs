@@ -1,7 +1,7 @@
 //! Commands about puzzles: the list, and a puzzle as a room.
 
 use client::json;
-use proto::control::{self, Puzzle, reply, request};
+use proto::control::{self, Mistake, Puzzle, PuzzleCount, reply, request};
 
 use crate::arguments::Game;
 use crate::connection::Failure;
@@ -12,24 +12,27 @@ fn number(game: Option<Game>) -> i32 {
 }
 
 impl Conversation {
-    pub(crate) async fn puzzles(&mut self, game: Option<Game>) -> Result<(), Failure> {
-        let ask = request::Body::ListPuzzles(control::ListPuzzles { game: number(game) });
+    pub(crate) async fn puzzles(&mut self, game: Option<Game>, yours: bool) -> Result<(), Failure> {
+        let ask = request::Body::ListPuzzles(control::ListPuzzles { game: number(game), yours });
         let reply::Body::Puzzles(list) = self.host.ask(ask).await? else { return Err(unexpected()) };
         if game.is_none() {
             for count in &list.counts {
                 let value = json::puzzle_count(count);
                 let name = value["game"].as_str().unwrap_or_default().to_owned();
-                self.print(
-                    || format!("{name}: {} puzzles, {} solved", count.puzzles, count.solved),
-                    || value,
-                )?;
+                self.print(|| counted(&name, count), || value)?;
             }
         }
         list.puzzles.iter().try_for_each(|puzzle| self.print(|| line(puzzle), || json::puzzle(puzzle)))
     }
 
-    pub(crate) async fn puzzle(&mut self, which: Option<String>, game: Game) -> Result<(), Failure> {
-        let open = control::OpenPuzzle { puzzle: which.unwrap_or_default(), game: game.number().into() };
+    pub(crate) async fn puzzle(
+        &mut self,
+        which: Option<String>,
+        game: Game,
+        yours: bool,
+    ) -> Result<(), Failure> {
+        let puzzle = which.unwrap_or_default();
+        let open = control::OpenPuzzle { puzzle, game: game.number().into(), yours };
         let reply::Body::RoomId(id) = self.host.ask(request::Body::OpenPuzzle(open)).await? else {
             return Err(unexpected());
         };
@@ -37,13 +40,54 @@ impl Conversation {
     }
 }
 
+fn counted(game: &str, count: &PuzzleCount) -> String {
+    let PuzzleCount { puzzles, solved, yours, due, .. } = count;
+    let own = if *yours == 0 { String::new() } else { format!("; {yours} of your own, {due} due today") };
+    format!("{game}: {puzzles} puzzles, {solved} solved{own}")
+}
+
 fn line(puzzle: &Puzzle) -> String {
     let Puzzle { id, grade, tries, solved, goal, .. } = puzzle;
     let goal = goal.as_ref().map_or("", |goal| goal.en.as_str());
+    if let Some(Mistake { r#box: level, boxes, learnt, due_in_days }) = &puzzle.mistake {
+        let when = match (learnt, due_in_days) {
+            (true, _) => "learnt".into(),
+            (false, 0) => "due today".into(),
+            (false, 1) => "due tomorrow".into(),
+            (false, days) => format!("due in {days} days"),
+        };
+        return format!("{id}  box {level} of {boxes}, {when}: {goal}");
+    }
     let state = match (solved, tries) {
         (true, _) => "solved".into(),
         (false, 0) => "new".into(),
         (false, tries) => format!("tried {tries} times"),
     };
     format!("{id}  grade {grade}, {state}: {goal}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_ones_own_mistake_says_when_it_comes_back() {
+        let goal = control::Words { zh: String::new(), en: "Find a better move.".into() };
+        let told = |r#box, learnt, due_in_days| {
+            let mistake = Some(Mistake { r#box, boxes: 5, learnt, due_in_days });
+            line(&Puzzle { id: "yours-1".into(), goal: Some(goal.clone()), mistake, ..Default::default() })
+        };
+        assert_eq!(told(0, false, 0), "yours-1  box 0 of 5, due today: Find a better move.");
+        assert_eq!(told(1, false, 1), "yours-1  box 1 of 5, due tomorrow: Find a better move.");
+        assert_eq!(told(3, false, 4), "yours-1  box 3 of 5, due in 4 days: Find a better move.");
+        assert_eq!(told(5, true, 0), "yours-1  box 5 of 5, learnt: Find a better move.");
+    }
+
+    #[test]
+    fn ones_own_mistakes_are_counted_where_there_are_some() {
+        let count = PuzzleCount { puzzles: 104, solved: 3, ..Default::default() };
+        assert_eq!(counted("gomoku", &count), "gomoku: 104 puzzles, 3 solved");
+        let count = PuzzleCount { yours: 7, due: 2, ..count };
+        assert_eq!(counted("gomoku", &count), "gomoku: 104 puzzles, 3 solved; 7 of your own, 2 due today");
+    }
 }

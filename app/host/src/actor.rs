@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use tracing::{debug, error, info, warn};
 
 use crate::alarm::Alarm;
-use crate::archive::{Imported, Judging};
+use crate::archive::{Imported, Judging, PositionJudged};
 use crate::backup;
 use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
@@ -79,7 +79,7 @@ pub(crate) enum Message {
     /// The thread of an export, a backup or a restoration has ended.
     WorkEnded(crate::work::Job),
     /// From the analysis with this ticket: the evaluation of the next position, or `None` at the end.
-    Judged(u64, Option<control::Judgement>),
+    Judged(u64, Option<Box<PositionJudged>>),
     /// From the thread that computes the endgame table with this ticket.
     Tablebase(u64, TablebaseNews),
     /// The user clicked the notification of this subject.
@@ -112,7 +112,7 @@ pub(crate) enum Message {
     /// The verdict on a move in this puzzle room.
     PuzzleJudged(MatchId, crate::puzzles::Judged),
     /// The result of a hint search in this puzzle room, for this responder.
-    PuzzleHint(Responder, MatchId, Result<control::HintFound, Refusal>),
+    PuzzleHint(Responder, MatchId, Result<crate::puzzles::HintFound, Refusal>),
     /// Go: one stone of each chain that the engine considers dead, in this position.
     DeadProposed(crate::counting::About, Vec<engine::Point>),
     /// Says goodbye and stops. The sender is dropped when the actor has ended.

@@ -17,6 +17,7 @@ use tracing::warn;
 
 use crate::actor::{Actor, Message};
 use crate::bots::BotMaker;
+use crate::mistakes;
 use crate::peer::Peer;
 use crate::power::Engines;
 use crate::requests::{local_seat, needs_one_device};
@@ -42,6 +43,14 @@ pub(crate) struct Judging {
     ticket: u64,
     stop: Arc<AtomicBool>,
     shown: control::Judgements,
+    mistakes: Vec<mistakes::Found>,
+}
+
+/// What an analysis found in the next position.
+pub(crate) struct PositionJudged {
+    shown: control::Judgement,
+    /// The move before it, if it was a mistake.
+    mistake: Option<mistakes::Found>,
 }
 
 impl Drop for Judging {
@@ -362,7 +371,7 @@ impl Actor {
             .name("judging".into())
             .spawn(work)
             .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
-        self.judging = Some(Judging { id, ticket, stop, shown });
+        self.judging = Some(Judging { id, ticket, stop, shown, mistakes: Vec::new() });
         Ok(done())
     }
 
@@ -370,18 +379,41 @@ impl Actor {
     fn end_judging(&mut self, of: Option<MatchId>) {
         if let Some(mut ended) = self.judging.take_if(|analysis| of.is_none_or(|id| id == analysis.id)) {
             ended.shown.ended = true;
+            if let Err(error) = self.keep_mistakes(&mut ended) {
+                warn!(%error, "the mistakes of an analysed match are not kept");
+            }
             self.tell(event::Body::Judgements(std::mem::take(&mut ended.shown)));
         }
     }
 
+    /// Keeps the mistakes of the person here, to be tried again, and names them to clients.
+    fn keep_mistakes(&mut self, ended: &mut Judging) -> Result<(), StoreError> {
+        let Some(saved) = self.journal.load(ended.id)? else { return Ok(()) };
+        let keep = mistakes::to_keep(&saved.record, &saved.seats, &ended.mistakes);
+        if keep.is_empty() {
+            return Ok(());
+        }
+        let (plies, new): (Vec<u32>, Vec<_>) = keep.into_iter().unzip();
+        let (today, now) = (self.local_day(), self.now_unix_ms());
+        self.journal.keep(|store| store.add_mistakes(&new, today, now))?;
+        for (ply, mistake) in plies.into_iter().zip(new) {
+            if let Some(judged) = ended.shown.positions.get_mut(ply as usize + 1) {
+                judged.try_again = mistake.id;
+            }
+        }
+        Ok(())
+    }
+
     /// Handles the evaluation of the next position, or the end of the analysis.
-    pub(crate) fn judged(&mut self, ticket: u64, judgement: Option<control::Judgement>) {
+    pub(crate) fn judged(&mut self, ticket: u64, judged: Option<Box<PositionJudged>>) {
         let Some(analysis) = self.judging.as_mut().filter(|analysis| analysis.ticket == ticket) else {
             return;
         };
-        match judgement {
-            Some(judgement) => {
-                analysis.shown.positions.push(judgement);
+        match judged {
+            Some(judged) => {
+                let PositionJudged { shown, mistake } = *judged;
+                analysis.mistakes.extend(mistake);
+                analysis.shown.positions.push(shown);
                 let shown = analysis.shown.clone();
                 self.tell(event::Body::Judgements(shown));
             }
@@ -547,26 +579,27 @@ fn judge_all(
     mut game: AnyGame,
     actions: &[engine::Action],
     options: &JudgingOptions<'_>,
-    tell: &impl Fn(Option<control::Judgement>),
+    tell: &impl Fn(Option<Box<PositionJudged>>),
 ) {
     let &JudgingOptions { time, engines, stop } = options;
     let mut bot = maker(game.kind(), Level::MAX, seed);
     let mut next = actions.iter();
-    let mut moves = 0;
+    let (mut moves, mut ply) = (0, 0);
     // The position before the last action, with what was found there.
-    let mut before: Option<(AnyGame, engine::Action, Report, i32)> = None;
+    let mut before: Option<Before> = None;
     loop {
         engines.wait_while_resting(stop);
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        let mut found = None;
+        let (mut found, mut mistake) = (None, None);
         let judgement = if let Some(outcome) = game.outcome() {
             let permille = match outcome.winner {
                 Some(Side::First) => 1_000,
                 Some(Side::Second) => -1_000,
                 None => 0,
             };
+            mistake = before.as_ref().and_then(|before| mistaken(before, permille, None));
             control::Judgement { permille, moves, ..Default::default() }
         } else {
             let began = Instant::now();
@@ -580,8 +613,8 @@ fn judge_all(
             judged.why = before
                 .as_ref()
                 .zip(report.as_ref())
-                .filter(|((was, _, _, permille), _)| fell(was.turn(), *permille, judged.permille))
-                .and_then(|((was, played, better, _), reply)| {
+                .filter(|((_, was, _, _, permille), _)| fell(was.turn(), *permille, judged.permille))
+                .and_then(|((_, was, played, better, _), reply)| {
                     let [mut better, mut reply] = [better.clone(), reply.clone()];
                     let mut further = |game: &AnyGame| {
                         let began = Instant::now();
@@ -597,17 +630,34 @@ fn judge_all(
                     let [zh, en] = reason.words;
                     control::Words { zh, en }
                 });
+            if let Some(before) = &before {
+                mistake = mistaken(before, judged.permille, judged.why.clone());
+            }
             found = report.map(|report| (report, judged.permille));
             judged
         };
-        tell(Some(judgement));
+        tell(Some(Box::new(PositionJudged { shown: judgement, mistake })));
         let Some(action) = next.next() else { return };
-        before = found.map(|(report, permille)| (game.clone(), *action, report, permille));
+        before = found.map(|(report, permille)| (ply, game.clone(), *action, report, permille));
         moves += u32::from(action.is_move());
+        ply += 1;
         if game.act(*action).is_err() {
             return;
         }
     }
+}
+
+/// A position after so many actions, with the action played there, what a search found, and its value for the first side.
+type Before = (u32, AnyGame, engine::Action, Report, i32);
+
+/// The action after `before`, if it was a mistake. `after`: the value of the position after it, for the first side.
+fn mistaken(before: &Before, after: i32, why: Option<control::Words>) -> Option<mistakes::Found> {
+    let (ply, was, played, report, permille) = before;
+    if !fell(was.turn(), *permille, after) {
+        return None;
+    }
+    let values = [*permille, after].map(|value| if was.turn() == Side::First { value } else { -value });
+    mistakes::found(was, *ply, *played, report, values, why)
 }
 
 /// The lines around a mistake are completed by searches of this part of the time for a position.

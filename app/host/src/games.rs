@@ -197,6 +197,7 @@ pub(crate) fn advise(
         fewest: of_fewest,
         lines: if lines == 0 { Vec::new() } else { found.iter().map(|line| hint_line(game, line)).collect() },
         threats: if lines == 0 { Vec::new() } else { shown_threats(game) },
+        say: None,
     })
 }
 

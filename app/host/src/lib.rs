@@ -64,11 +64,13 @@ mod host;
 mod invitations;
 mod inviting;
 mod journal;
+mod leitner;
 mod lessons;
 #[cfg(feature = "online")]
 mod letters;
 mod link_task;
 mod links;
+mod mistakes;
 mod names;
 mod nearby;
 mod notifying;

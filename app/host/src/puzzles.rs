@@ -1,32 +1,40 @@
 //! Puzzles: the sets, progress, and puzzle rooms.
 //!
 //! A puzzle room is shown like any other, with the puzzle's state in `Room.puzzle`. It is not a match: only the number of
-//! tries and the time of the first solution are stored.
+//! tries and the time of the first solution are stored; of one's own mistakes, when they are due again.
+
+mod task;
 
 use std::collections::BTreeMap;
 
-use engine::puzzles::{self, Attempt, Puzzle};
+use engine::puzzles::{self, Attempt, Narrowed, Puzzle};
 use engine::{Action, AnyGame, GameKind, Language, Side};
 use proto::control::{self, PuzzleProgress, RefusalCode, event, request};
 use session::{MatchId, OfferKind, wire};
 
 use crate::actor::{Actor, Message};
+use crate::mistakes::{self, Again, Search, YOURS};
+use crate::quiet;
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::parse_match_name;
 use crate::show::{self, Refusal};
 use crate::store::SavedPuzzle;
 use crate::work::Job;
+use task::Task;
 
 /// Maximum number of open puzzle rooms: each client needs one.
 const MAX_ROOMS: usize = 8;
 
 /// A puzzle room.
 pub(crate) struct PuzzleRoom {
-    attempt: Attempt,
+    task: Task,
     /// Whether this try has been counted.
     counted: bool,
-    /// Whether a move of the solution was shown.
+    /// Whether a hint was given.
     helped: bool,
+    /// Number of hints in the present position, and where the last one says that the move is.
+    hints: u32,
+    near: Option<Narrowed>,
     /// While the last move is judged: who asked in which request.
     judging: Option<Responder>,
     /// Grows with each room opened.
@@ -34,7 +42,20 @@ pub(crate) struct PuzzleRoom {
 }
 
 /// The attempt after verification of the move, or `None` if the verification failed.
-pub(crate) type Judged = Option<Box<Attempt>>;
+pub(crate) type Judged = Option<Box<Task>>;
+
+/// The move of a hint, and where it is, if the hint is to tell no more than that.
+pub(crate) struct HintFound {
+    action: Action,
+    near: Option<Narrowed>,
+}
+
+impl PuzzleRoom {
+    /// The hints about the last position say nothing of this one.
+    fn forget_hints(&mut self) {
+        (self.hints, self.near) = (0, None);
+    }
+}
 
 impl Actor {
     /// The puzzle room that a request is about, if any.
@@ -55,7 +76,7 @@ impl Actor {
         use request::Body;
         let answer = match body {
             Body::Act(act) => return self.try_move(responder, id, act),
-            Body::Hint(_) => return self.puzzle_hint(responder, id),
+            Body::Hint(hint) => return self.puzzle_hint(responder, id, hint.narrow),
             Body::Offer(offer) => self.try_again(id, show::parse_offer_kind(offer.kind)),
             _ => {
                 // Dropping the responder of a move in verification refuses its request.
@@ -70,7 +91,8 @@ impl Actor {
 
     pub(crate) fn list_puzzles(&mut self, list: control::ListPuzzles) -> Result<Answer, Refusal> {
         let saved = self.journal.puzzles()?;
-        let kind = wire::read_game(list.game);
+        let (kind, today) = (wire::read_game(list.game), self.local_day());
+        let own = self.journal.mistake_counts(today)?;
         let mut shown: Vec<Puzzle> = Vec::new();
         if kind.is_none_or(|kind| kind == GameKind::LightsOut) {
             shown.push(puzzles::daily(self.today()));
@@ -79,28 +101,48 @@ impl Actor {
         let counts = GameKind::ALL.iter().map(|&kind| {
             let all = puzzles::all(kind);
             let solved = |puzzle: &&Puzzle| saved.get(&puzzle.id).is_some_and(|one| one.solved_unix_ms > 0);
+            let game = i32::from(kind as u8);
+            let own = own.get(&game).copied().unwrap_or_default();
             control::PuzzleCount {
-                game: i32::from(kind as u8),
+                yours: own.all,
+                due: own.due,
+                game,
                 puzzles: all.len() as u32,
                 solved: all.iter().filter(solved).count() as u32,
             }
         });
-        Ok(Answer::Puzzles(control::Puzzles {
-            counts: counts.collect(),
-            puzzles: shown.iter().map(|puzzle| shown_puzzle(puzzle, &saved, true)).collect(),
-        }))
+        let puzzles = match kind.filter(|_| list.yours) {
+            Some(kind) => {
+                let own = self.journal.mistakes(kind)?;
+                own.iter().map(|one| mistakes::shown(one, today, true)).collect()
+            }
+            None => shown.iter().map(|puzzle| shown_puzzle(puzzle, &saved, true)).collect(),
+        };
+        Ok(Answer::Puzzles(control::Puzzles { counts: counts.collect(), puzzles }))
     }
 
     pub(crate) fn open_puzzle(&mut self, open: &control::OpenPuzzle) -> Result<Answer, Refusal> {
         let no_such = |what| Refusal::new(RefusalCode::RefusalBadRequest, what);
-        let puzzle = if open.puzzle.is_empty() {
+        let task = if open.puzzle.starts_with(YOURS) {
+            let saved =
+                self.journal.mistake(&open.puzzle)?.ok_or_else(|| no_such("there is no such mistake"))?;
+            Task::Again(Box::new(Again::new(saved)))
+        } else if !open.puzzle.is_empty() {
+            let puzzle = puzzles::find(&open.puzzle).ok_or_else(|| no_such("there is no such puzzle"))?;
+            Task::Proven(Box::new(Attempt::new(puzzle)))
+        } else {
             let kind =
                 wire::read_game(open.game).ok_or_else(|| no_such("say which puzzle, or of which game"))?;
-            let saved = self.journal.puzzles()?;
-            let next = next_unsolved(kind, &saved).or(puzzles::all(kind).first());
-            next.cloned().ok_or_else(|| no_such("this game has no puzzles"))?
-        } else {
-            puzzles::find(&open.puzzle).ok_or_else(|| no_such("there is no such puzzle"))?
+            if open.yours {
+                let first = self.journal.mistakes(kind)?.into_iter().next();
+                let first = first.ok_or_else(|| no_such("no mistakes of this game are kept"))?;
+                Task::Again(Box::new(Again::new(first)))
+            } else {
+                let saved = self.journal.puzzles()?;
+                let next = next_unsolved(kind, &saved).or(puzzles::all(kind).first());
+                let next = next.cloned().ok_or_else(|| no_such("this game has no puzzles"))?;
+                Task::Proven(Box::new(Attempt::new(next)))
+            }
         };
         if self.puzzles.len() >= MAX_ROOMS
             && let Some((&oldest, _)) = self.puzzles.iter().min_by_key(|(_, room)| room.opened)
@@ -110,13 +152,8 @@ impl Actor {
         }
         let id = MatchId(self.chance.bytes());
         let opened = self.puzzles.values().map(|room| room.opened + 1).max().unwrap_or(0);
-        let room = PuzzleRoom {
-            attempt: Attempt::new(puzzle),
-            counted: false,
-            helped: false,
-            judging: None,
-            opened,
-        };
+        let room =
+            PuzzleRoom { task, counted: false, helped: false, hints: 0, near: None, judging: None, opened };
         self.puzzles.insert(id, room);
         self.mark_for_display(id);
         Ok(in_room(id))
@@ -127,17 +164,25 @@ impl Actor {
         (self.now_unix_ms() / 86_400_000).clamp(0, 3_649_999) as u32
     }
 
+    /// The present day where the user is.
+    pub(crate) fn local_day(&self) -> u32 {
+        let now = (self.wall_clock)();
+        quiet::local_day(now, (self.local_minute)(now))
+    }
+
     /// Handles the user's move: it is verified on a thread of its own, and answered afterwards.
     fn try_move(&mut self, responder: Responder, id: MatchId, act: &control::Act) {
         let action = match self.move_to_try(id, act) {
             Ok(action) => action,
             Err(refusal) => return responder.refuse(refusal),
         };
+        let search =
+            Search { maker: self.bot_maker.clone(), seed: self.chance.seed(), bot_time: self.bot_time };
         let room = self.puzzles.get_mut(&id).expect("the caller has found it");
-        let (mut attempt, inbox) = (room.attempt.clone(), self.inbox.clone());
+        let (mut task, inbox) = (room.task.clone(), self.inbox.clone());
         let work = move || {
             let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                attempt.act(action).is_ok().then(|| Box::new(attempt))
+                task.act(action, &search).map(|()| Box::new(task))
             }));
             // Sending fails only after the actor has ended.
             let _ = inbox.send(Message::PuzzleJudged(id, judged.unwrap_or(None)));
@@ -155,7 +200,7 @@ impl Actor {
         if room.judging.is_some() {
             return Err(Refusal::new(RefusalCode::RefusalBusy, "the last move is still being judged"));
         }
-        let game = room.attempt.game();
+        let game = room.task.game();
         let action = match &act.action {
             Some(action) => wire::read_action(Some(action)).ok(),
             None => game.parse(&act.notation),
@@ -163,14 +208,16 @@ impl Actor {
         let Some(action) = action else {
             return Err(Refusal::new(RefusalCode::RefusalBadRequest, "that is no action of this game"));
         };
-        if room.attempt.end().is_some() {
+        if room.task.end().is_some() {
             let refusal =
                 Refusal::new(RefusalCode::RefusalGameOver, "this try is over: take back, or begin again");
             return Err(Refusal { action: Some(action), ..refusal });
         }
         game.legal_move(action).map_err(|why| Refusal::illegal(why, action, game))?;
-        if !room.counted {
-            let puzzle = room.attempt.puzzle().id.clone();
+        if !room.counted
+            && let Task::Proven(attempt) = &room.task
+        {
+            let puzzle = attempt.puzzle().id.clone();
             self.journal.keep(|store| store.count_puzzle(&puzzle))?;
             self.puzzles.get_mut(&id).expect("it was there above").counted = true;
         }
@@ -180,13 +227,10 @@ impl Actor {
     pub(crate) fn puzzle_judged(&mut self, id: MatchId, judged: Judged) {
         let Some(room) = self.puzzles.get_mut(&id) else { return };
         let Some(responder) = room.judging.take() else { return };
-        let answer = if let Some(attempt) = judged {
-            room.attempt = *attempt;
-            if room.attempt.end() == Some(true) {
-                let (puzzle, now) = (room.attempt.puzzle().id.clone(), self.now_unix_ms());
-                // A full disk has been reported; the puzzle is solved anyway.
-                let _ = self.journal.keep(|store| store.solve_puzzle(&puzzle, now));
-            }
+        let answer = if let Some(task) = judged {
+            room.task = *task;
+            room.forget_hints();
+            self.keep_answer(id);
             Ok(done())
         } else {
             Err(Refusal::new(RefusalCode::RefusalIllegal, "the move could not be judged"))
@@ -196,6 +240,26 @@ impl Actor {
         responder.answer(answer);
     }
 
+    /// Keeps how far the user has come. A full disk has been reported; the puzzle is solved anyway.
+    fn keep_answer(&mut self, id: MatchId) {
+        let (today, now) = (self.local_day(), self.now_unix_ms());
+        let room = self.puzzles.get_mut(&id).expect("the caller has found it");
+        match &mut room.task {
+            Task::Proven(attempt) if attempt.end() == Some(true) => {
+                let puzzle = attempt.puzzle().id.clone();
+                let _ = self.journal.keep(|store| store.solve_puzzle(&puzzle, now));
+            }
+            Task::Again(again) if !again.answered => {
+                let Some(answered) = again.answer(room.helped) else { return };
+                again.answered = true;
+                again.saved.card = again.saved.card.after(answered, today);
+                let (mistake, card) = (again.saved.id.clone(), again.saved.card);
+                let _ = self.journal.keep(|store| store.set_card(&mistake, card));
+            }
+            _ => {}
+        }
+    }
+
     fn try_again(&mut self, id: MatchId, kind: Option<OfferKind>) -> Result<Answer, Refusal> {
         let room = self.puzzles.get_mut(&id).expect("the caller has found it");
         if room.judging.is_some() {
@@ -203,14 +267,16 @@ impl Actor {
         }
         match kind {
             Some(OfferKind::TakeBack) => {
-                if !room.attempt.take_back() {
+                if !room.task.take_back() {
                     let nothing = "no action here to take back";
                     return Err(Refusal::new(RefusalCode::RefusalNothingToTakeBack, nothing));
                 }
             }
             Some(OfferKind::NewGame | OfferKind::NewGameSame) => {
-                room.attempt = Attempt::new(room.attempt.puzzle().clone());
-                (room.counted, room.helped) = (false, false);
+                room.task.restart();
+                // One's own mistake is answered once, whatever is begun again.
+                room.helped &= matches!(room.task, Task::Again(_));
+                room.counted = false;
             }
             _ => {
                 return Err(Refusal::new(
@@ -219,24 +285,26 @@ impl Actor {
                 ));
             }
         }
+        room.forget_hints();
         self.mark_for_display(id);
         Ok(done())
     }
 
-    fn puzzle_hint(&mut self, responder: Responder, id: MatchId) {
+    /// `narrow`: the first hints in a position tell only where the move is.
+    fn puzzle_hint(&mut self, responder: Responder, id: MatchId, narrow: bool) {
         if !self.work.has_room(Job::Hint) {
             let busy = Refusal::new(RefusalCode::RefusalBusy, "a hint is being looked for already");
             return responder.refuse(busy);
         }
-        let (attempt, inbox) = (self.puzzles[&id].attempt.clone(), self.inbox.clone());
+        let room = &self.puzzles[&id];
+        let (task, given, inbox) = (room.task.clone(), room.hints, self.inbox.clone());
         let work = move || {
-            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| attempt.hint()));
+            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task.hint()));
             let nowhere = "no move reaches the goal from here: take back, or begin again";
-            let found = found.ok().flatten().map(|action| control::HintFound {
-                action: Some(wire::action(action)),
-                notation: attempt.game().notation(action),
-                ..control::HintFound::default()
-            });
+            let found = found
+                .ok()
+                .flatten()
+                .map(|action| HintFound { near: task.narrowed(action, given).filter(|_| narrow), action });
             let found = found.ok_or_else(|| Refusal::new(RefusalCode::RefusalIllegal, nowhere));
             let _ = inbox.send(Message::PuzzleHint(responder, id, found));
         };
@@ -247,69 +315,132 @@ impl Actor {
         &mut self,
         responder: Responder,
         id: MatchId,
-        found: Result<control::HintFound, Refusal>,
+        found: Result<HintFound, Refusal>,
     ) {
         self.work.ended(Job::Hint);
         let Some(room) = self.puzzles.get_mut(&id) else {
             return responder.refuse(Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed"));
         };
-        room.helped |= found.is_ok();
-        responder.answer(found.map(Answer::Hint));
+        let answer = found.map(|HintFound { action, near }| {
+            room.helped = true;
+            let told = match &near {
+                Some(Narrowed { words: [zh, en], .. }) => control::HintFound {
+                    say: Some(control::Words { zh: zh.clone(), en: en.clone() }),
+                    ..control::HintFound::default()
+                },
+                None => control::HintFound {
+                    action: Some(wire::action(action)),
+                    notation: room.task.game().notation(action),
+                    ..control::HintFound::default()
+                },
+            };
+            room.hints += 1;
+            room.near = near;
+            Answer::Hint(told)
+        });
+        self.mark_for_display(id);
+        self.show_changes();
+        responder.answer(answer);
     }
 
     /// The room for clients; `None` if it is no puzzle room.
     pub(crate) fn shown_puzzle_room(&self, id: MatchId) -> Option<control::Room> {
         let room = self.puzzles.get(&id)?;
+        let (task, judging) = (&room.task, room.judging.is_some());
+        let today = self.local_day();
         // An unreadable disk has been reported; the puzzles are shown as unsolved.
         let saved = self.journal.puzzles().unwrap_or_default();
-        let attempt = &room.attempt;
-        let (puzzle, solver) = (attempt.puzzle(), attempt.solver());
-        let progress = match (&room.judging, attempt.end()) {
-            (Some(_), _) => PuzzleProgress::PuzzleJudging,
-            (None, None) => PuzzleProgress::PuzzleOpen,
-            (None, Some(false)) => PuzzleProgress::PuzzleWrong,
-            (None, Some(true)) => PuzzleProgress::PuzzleSolved,
+        let solver = task.solver();
+        let progress = match (judging, task.end()) {
+            (true, _) => PuzzleProgress::PuzzleJudging,
+            (false, None) => PuzzleProgress::PuzzleOpen,
+            (false, Some(false)) => PuzzleProgress::PuzzleWrong,
+            (false, Some(true)) => PuzzleProgress::PuzzleSolved,
         };
-        let board = tried(attempt);
+        let kind = task.start().kind();
+        let (mut board, puzzle, say, next) = match task {
+            Task::Proven(attempt) => {
+                let next = next_unsolved(kind, &saved).map_or_else(String::new, |next| next.id.clone());
+                let shown = shown_puzzle(attempt.puzzle(), &saved, false);
+                (tried(attempt), shown, said(attempt, progress, room.helped), next)
+            }
+            Task::Again(again) => {
+                let others = self.journal.mistakes(kind).unwrap_or_default();
+                let next = others.into_iter().find(|one| one.card.is_due(today) && one.id != again.saved.id);
+                let next = next.map_or_else(String::new, |next| next.id);
+                let shown = mistakes::shown(&again.saved, today, false);
+                (with_refutation(task), shown, again.said(judging, room.helped), next)
+            }
+        };
+        let say = match &room.near {
+            Some(near) if !judging => {
+                board.marks.extend(mistakes::near(&near.points));
+                let [zh, en] = near.words.clone();
+                control::Words { zh, en }
+            }
+            _ => say,
+        };
         let here = control::Seat { who: Some(control::seat::Who::Here(true)), ..control::Seat::default() };
         let device =
             control::Seat { who: Some(control::seat::Who::BotLevel(10)), ..control::Seat::default() };
-        let [first, second] = match (puzzle.kind(), solver) {
+        let [first, second] = match (kind, solver) {
             (GameKind::LightsOut, _) => [here.clone(), here],
             (_, Side::First) => [here, device],
             (_, Side::Second) => [device, here],
         };
-        let mut game = puzzle.start.clone();
+        let mut game = task.start().clone();
         let (mut record, mut spoken) = (Vec::new(), Vec::new());
-        for &action in attempt.line() {
+        for &action in task.line() {
             record.push(game.notation(action));
             spoken.extend(show::spoken(&game, action));
             game.act(action).expect("the try has played it");
         }
-        let turn = attempt.game().turn() == solver;
-        let next = next_unsolved(puzzle.kind(), &saved).map_or_else(String::new, |next| next.id.clone());
+        let turn = task.game().turn() == solver;
         Some(control::Room {
             id: id.to_string(),
-            setup: Some(wire::setup(&puzzle.start.setup())),
+            setup: Some(wire::setup(&task.start().setup())),
             first: Some(first),
             second: Some(second),
             board: Some(board),
             mine: vec![show::side(solver).into()],
-            can_take_back: room.judging.is_none() && !attempt.line().is_empty(),
-            can_new_game: room.judging.is_none() && !attempt.line().is_empty(),
+            can_take_back: !judging && !task.line().is_empty(),
+            can_new_game: !judging && !task.line().is_empty(),
             can_act: progress == PuzzleProgress::PuzzleOpen && turn,
             record,
             spoken,
             puzzle: Some(control::PuzzleState {
-                puzzle: Some(shown_puzzle(puzzle, &saved, false)),
+                puzzle: Some(puzzle),
                 progress: progress.into(),
-                left: attempt.left(),
-                say: Some(said(attempt, progress, room.helped)),
+                left: task.left(),
+                say: Some(say),
                 helped: room.helped,
                 next: if progress == PuzzleProgress::PuzzleSolved { next } else { String::new() },
             }),
             ..control::Room::default()
         })
+    }
+}
+
+/// The board of a mistake that is tried again, with the reply that shows why a move is not good enough.
+fn with_refutation(task: &Task) -> control::Board {
+    let mut board = show::board(task.game(), task.end().is_some());
+    if let (Some(false), [_, reply]) = (task.end(), task.line()) {
+        mark_refutation(&mut board, *reply);
+    }
+    board
+}
+
+fn mark_refutation(board: &mut control::Board, reply: Action) {
+    let refutes =
+        |at| control::Mark { at, kind: control::MarkKind::MarkRefutes.into(), ..control::Mark::default() };
+    match reply {
+        Action::Place(at) => board.marks.push(refutes(wire::point(at))),
+        Action::Step { from, to } => {
+            let (from, to) = (wire::point(from), wire::point(to));
+            board.marks.push(refutes(to));
+            board.lines = vec![proto::board::Step { from, to }];
+        }
+        _ => {}
     }
 }
 
@@ -323,16 +454,8 @@ pub fn tried(attempt: &Attempt) -> control::Board {
             ..control::Mark::default()
         });
     }
-    let refutes =
-        |at| control::Mark { at, kind: control::MarkKind::MarkRefutes.into(), ..control::Mark::default() };
-    match refutation(attempt) {
-        Some(Action::Place(at)) => board.marks.push(refutes(wire::point(at))),
-        Some(Action::Step { from, to }) => {
-            let (from, to) = (wire::point(from), wire::point(to));
-            board.marks.push(refutes(to));
-            board.lines = vec![proto::board::Step { from, to }];
-        }
-        _ => {}
+    if let Some(reply) = refutation(attempt) {
+        mark_refutation(&mut board, reply);
     }
     board
 }
@@ -364,6 +487,7 @@ fn shown_puzzle(puzzle: &Puzzle, saved: &BTreeMap<String, SavedPuzzle>, with_boa
         tries: known.tries,
         daily: puzzle.is_daily(),
         board: with_board.then(|| show::board(&puzzle.start, true)),
+        mistake: None,
     }
 }
 

@@ -58,6 +58,17 @@ pub(crate) fn local_minute(time: SystemTime) -> u16 {
     local().unwrap_or((seconds / 60 % u64::from(MINUTES_OF_A_DAY)) as u16)
 }
 
+/// The day of the calendar in the system's time zone, counted from 1 January 1970. `minute`: [`local_minute`] of that time.
+pub(crate) fn local_day(time: SystemTime, minute: u16) -> u32 {
+    /// A minute of the day does not tell UTC+14 from UTC-10, where more people live, nor UTC+13 from UTC-11, where fewer do.
+    const EASTERNMOST: i64 = 13 * 60;
+    let day = i64::from(MINUTES_OF_A_DAY);
+    let utc = (time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs() / 60) as i64;
+    let ahead = (i64::from(minute) - utc).rem_euclid(day);
+    let ahead = if ahead > EASTERNMOST { ahead - day } else { ahead };
+    u32::try_from((utc + ahead).div_euclid(day)).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -97,5 +108,16 @@ mod tests {
         // Time zones differ by quarters of an hour.
         assert_eq!(minute % 15, 0);
         assert_eq!(local_minute(midnight + Duration::from_secs(119)), (minute + 1) % MINUTES_OF_A_DAY);
+    }
+
+    #[test]
+    fn a_day_begins_at_midnight_of_the_zone() {
+        let at = |minutes: u64| SystemTime::UNIX_EPOCH + Duration::from_mins(minutes);
+        let noon = 20_000 * 1_440 + 12 * 60;
+        let day = |zone: i64| local_day(at(noon), (12 * 60 + zone).rem_euclid(1_440) as u16);
+        assert_eq!([-10 * 60, -60, 0, 8 * 60, 11 * 60 + 59].map(day), [20_000; 5]);
+        assert_eq!([12 * 60, 13 * 60].map(day), [20_001; 2], "it is tomorrow there");
+        let early = 20_000 * 1_440 + 30;
+        assert_eq!(local_day(at(early), 23 * 60 + 30), 19_999, "an hour to the west it is yesterday");
     }
 }

@@ -9,6 +9,7 @@ mod achieved;
 mod fuzz;
 mod list;
 mod matches;
+mod mistakes;
 mod past;
 mod people;
 #[cfg(test)]
@@ -34,6 +35,7 @@ use crate::work::Stop;
 pub(crate) use achieved::achieved;
 pub(crate) use list::{MatchFilter, Opponent};
 pub(crate) use matches::{KeptFile, SavedMatch};
+pub(crate) use mistakes::{NewMistake, SavedMistake};
 pub(crate) use people::{SavedBlocked, SavedFriend};
 pub(crate) use puzzles::SavedPuzzle;
 use schema::connect;

@@ -550,9 +550,12 @@ impl Controller {
             known.question = Dialog::None;
             known.open_when_there = None;
             known.nav.sit_down(room.puzzle.is_some());
-            // A puzzle that the next one replaces need not be kept.
+            // A puzzle that the next one replaces need not be kept, nor a match that is over for a puzzle.
             let before = known.room.replace(adapters::board::seen(&room));
-            before.filter(|before| before.puzzle.is_some() && before.id != room.id)
+            before.filter(|before| {
+                before.id != room.id
+                    && (before.puzzle.is_some() || room.puzzle.is_some() && before.result.is_some())
+            })
         };
         if let Some(left) = left {
             self.tell(request::Body::CloseRoom(control::CloseRoom { room_id: left.id }));

@@ -15,7 +15,9 @@
 mod attempt;
 mod goal;
 mod make;
+mod narrow;
 mod prover;
+mod retry;
 
 use std::sync::OnceLock;
 
@@ -25,7 +27,9 @@ use crate::{Action, AnyGame, BoardView, GameKind, Language, Point, Rng};
 pub use attempt::{Attempt, Verdict};
 pub use goal::Goal;
 pub use make::{Progress, make};
+pub use narrow::{Narrowed, narrow};
 pub(crate) use prover::{Contest, Stand};
+pub use retry::{Judged, Mistake, Retry};
 
 /// A puzzle, solved by the side to move.
 #[derive(Clone)]

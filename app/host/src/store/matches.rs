@@ -785,6 +785,6 @@ pub(super) fn action_bytes(action: Action) -> Vec<u8> {
     wire::action(action).encode_to_vec()
 }
 
-fn parse_action(bytes: &[u8]) -> Option<Action> {
+pub(super) fn parse_action(bytes: &[u8]) -> Option<Action> {
     wire::read_action(Some(&board::Action::decode(bytes).ok()?)).ok()
 }

@@ -10,7 +10,8 @@ use tracing::{info, warn};
 use super::DATABASE;
 
 /// Parent tables first, because of foreign keys.
-const TABLES: [&str; 7] = ["settings", "friends", "blocked", "matches", "actions", "puzzles", "files"];
+const TABLES: [&str; 8] =
+    ["settings", "friends", "blocked", "matches", "actions", "puzzles", "files", "mistakes"];
 
 /// SQLite's files beside a database.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];

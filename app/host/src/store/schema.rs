@@ -158,6 +158,26 @@ pub(super) const MIGRATIONS: &[&str] = &["
     -- Hints that each side has taken in a match with another person, where they are agreed; NULL in others.
     ALTER TABLE matches ADD COLUMN first_hints INTEGER;
     ALTER TABLE matches ADD COLUMN second_hints INTEGER;
+", "
+    -- Positions in which the person here made a mistake, to be tried again in Leitner's boxes.
+    CREATE TABLE mistakes (
+        mistake       TEXT PRIMARY KEY,                                -- yours-DIGEST, of setup and actions
+        match_id      BLOB NOT NULL REFERENCES matches ON DELETE CASCADE, -- the last one with it
+        game          INTEGER NOT NULL,                                -- qiyou.board.Game
+        setup         BLOB NOT NULL,                                   -- qiyou.board.Setup
+        actions       BLOB NOT NULL,                                   -- of the record before it, packed as in qiyou.peer.Record
+        played        BLOB NOT NULL,                                   -- qiyou.board.Action
+        better        BLOB NOT NULL,                                   -- qiyou.board.Action, the best one known
+        chance        INTEGER NOT NULL,                                -- with the best one, -1000 to 1000
+        lost          INTEGER NOT NULL,                                -- of it, by what was played
+        why_zh        TEXT,                                            -- NULL where no reason is known
+        why_en        TEXT,
+        level         INTEGER NOT NULL,                                -- 0 new, 1 to 5 the boxes, 6 learnt
+        due_day       INTEGER NOT NULL,                                -- local days since 1 January 1970
+        added_unix_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX mistakes_of_game ON mistakes (game, level, due_day);
+    CREATE INDEX mistakes_of_match ON mistakes (match_id);
 "];
 
 /// Opens the database, and migrates it to the present schema.

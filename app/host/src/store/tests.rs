@@ -135,6 +135,7 @@ fn a_migration_that_is_out_is_never_changed() {
         0x747D_5EA8_A1BD_9FFD,
         0xC1C0_4C96_0CB8_A880,
         0x210E_9662_FF6F_518D,
+        0x6645_7AF5_1F4D_3B2B,
     ];
     assert_eq!(digests, known);
 }
@@ -696,7 +697,7 @@ fn a_move_of_a_running_match_writes_none_of_the_indexes_of_pages() {
 }
 
 /// What a program of each schema left, kept as it was.
-const FIXTURES: [&str; 13] = [
+const FIXTURES: [&str; 14] = [
     include_str!("fixtures/schema-1.sql"),
     include_str!("fixtures/schema-2.sql"),
     include_str!("fixtures/schema-3.sql"),
@@ -710,6 +711,7 @@ const FIXTURES: [&str; 13] = [
     include_str!("fixtures/schema-11.sql"),
     include_str!("fixtures/schema-12.sql"),
     include_str!("fixtures/schema-13.sql"),
+    include_str!("fixtures/schema-14.sql"),
 ];
 
 #[test]
@@ -750,6 +752,11 @@ fn what_a_program_of_any_schema_left_is_read_and_played_on() {
         assert_eq!(promised, if schema >= 7 { vec![MatchId([5; 16])] } else { vec![] }, "schema {schema}");
         let file = store.file_of(over.record.id).expect("read").map(|file| file.content);
         assert_eq!(file, (schema >= 8).then(|| b"(;GM[1]C[kept])".to_vec()));
+        let mistake = store.mistake("yours-0123456789abcdef").expect("read");
+        assert_eq!(
+            mistake.map(|one| (one.mistake.played, one.card.level)),
+            (schema >= 14).then_some((place(1), 2))
+        );
         store.append(MatchId([1; 16]), 4, (place(4), 0), None, 30).expect("it is played on");
         let any = MatchFilter { game: None, opponent: Opponent::Anyone, outcome: Went::Any };
         let page = store.page(&any, 0, 10).expect("read");

@@ -574,11 +574,12 @@ impl BoardPage {
 
     fn ask_hint(&mut self, solve: bool, cx: &mut Cx<'_>) {
         let Some(room) = &cx.known.room else { return };
-        // A Lights Out board has one solution, and a puzzle's hint is one move.
+        // A Lights Out board has one solution, and a puzzle's hint is one move, which is looked for before it is told.
         let lines = if is_lamps(room) || room.puzzle.is_some() { 0 } else { HINT_LINES };
+        let narrow = room.puzzle.is_some();
         let (room, ply, revision) = (room.id.clone(), ply(room), room.revision);
         cx.ask.send(
-            request::Body::Hint(control::Hint { room_id: room.clone(), lines, solve }),
+            request::Body::Hint(control::Hint { room_id: room.clone(), lines, solve, narrow }),
             Question::Hint { room: room.clone(), ply, revision },
         );
         self.hint = Some(HintState::Asked { room, ply, solve });

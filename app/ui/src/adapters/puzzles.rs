@@ -17,14 +17,19 @@ use crate::screens::{
 const GAMES: [wire::Game; 5] =
     [wire::Game::Gomoku, wire::Game::Go, wire::Game::Xiangqi, wire::Game::Liuzhou, wire::Game::LightsOut];
 
+/// One's own mistakes, in place of a difficulty.
+const OWN: u32 = 6;
+
 /// State of the page.
 pub(crate) struct Puzzles {
     game: wire::Game,
-    /// Selected difficulty, 1 to 5; 0: that of the first unsolved puzzle.
+    /// Selected difficulty, 1 to 5; 0: that of the first unsolved puzzle; [`OWN`]: one's own mistakes.
     grade: u32,
     counts: Vec<control::PuzzleCount>,
     /// Puzzles of the selected game; `None` until the host has replied.
     found: Option<Vec<control::Puzzle>>,
+    /// One's own mistakes of the game; `None` until they were asked for and the host has replied.
+    own: Option<Vec<control::Puzzle>>,
     games: Rc<VecModel<PuzzleGame>>,
     rows: Rc<VecModel<PuzzleRow>>,
 }
@@ -36,6 +41,7 @@ impl Default for Puzzles {
             grade: 0,
             counts: Vec::new(),
             found: None,
+            own: None,
             games: Rc::default(),
             rows: Rc::default(),
         }
@@ -44,8 +50,8 @@ impl Default for Puzzles {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Question {
-    /// The puzzles of this game.
-    List { game: wire::Game },
+    /// The puzzles of this game, or one's own mistakes.
+    List { game: wire::Game, yours: bool },
     /// A puzzle room was opened.
     Open,
 }
@@ -65,11 +71,20 @@ impl Puzzles {
             pages.puzzles.begin_with(game::of(game));
             pages.puzzles.list(cx);
         }));
-        page.on_choose_grade(touched!(app, |pages, _cx, grade| {
-            pages.puzzles.grade = grade.clamp(1, 5) as u32;
+        page.on_choose_grade(touched!(app, |pages, cx, grade| {
+            pages.puzzles.grade = grade.clamp(1, OWN as i32) as u32;
+            pages.puzzles.list_own(cx);
         }));
         page.on_open(touched!(app, |pages, cx, id| pages.puzzles.open(id.into(), cx)));
         page.on_next(touched!(app, |pages, cx| pages.puzzles.open(String::new(), cx)));
+        page.on_again(touched!(app, |pages, cx| {
+            let open = control::OpenPuzzle {
+                game: pages.puzzles.game.into(),
+                yours: true,
+                ..control::OpenPuzzle::default()
+            };
+            cx.ask.send(request::Body::OpenPuzzle(open), Question::Open);
+        }));
         let board = window.global::<BoardAdapter>();
         board.on_next_puzzle(touched!(app, |pages, cx| pages.puzzles.open_next(cx)));
         board.on_to_puzzles(touched!(app, |_pages, cx| cx.go.leave_room()));
@@ -88,18 +103,27 @@ impl Puzzles {
     }
 
     fn begin_with(&mut self, game: wire::Game) {
-        (self.game, self.grade, self.found) = (game, 0, None);
+        (self.game, self.grade, self.found, self.own) = (game, 0, None, None);
     }
 
     /// Requests the list; called when the page is opened or the game changes.
     pub(crate) fn list(&self, cx: &mut Cx<'_>) {
-        let list = control::ListPuzzles { game: self.game.into() };
-        cx.ask.send(request::Body::ListPuzzles(list), Question::List { game: self.game });
+        let list = control::ListPuzzles { game: self.game.into(), yours: false };
+        cx.ask.send(request::Body::ListPuzzles(list), Question::List { game: self.game, yours: false });
+        self.list_own(cx);
+    }
+
+    /// Requests the player's own mistakes, if they are looked at.
+    fn list_own(&self, cx: &mut Cx<'_>) {
+        if self.grade == OWN {
+            let list = control::ListPuzzles { game: self.game.into(), yours: true };
+            cx.ask.send(request::Body::ListPuzzles(list), Question::List { game: self.game, yours: true });
+        }
     }
 
     /// Opens a puzzle by id; empty: the easiest unsolved one of the game.
     fn open(&self, puzzle: String, cx: &mut Cx<'_>) {
-        let open = control::OpenPuzzle { puzzle, game: self.game.into() };
+        let open = control::OpenPuzzle { puzzle, game: self.game.into(), yours: false };
         cx.ask.send(request::Body::OpenPuzzle(open), Question::Open);
     }
 
@@ -113,7 +137,15 @@ impl Puzzles {
 
     pub(crate) fn reply(&mut self, question: &Question, answer: Answer, cx: &mut Cx<'_>) {
         match (answer, question) {
-            (Ok(reply::Body::Puzzles(list)), Question::List { game }) => self.found(*game, list),
+            (Ok(reply::Body::Puzzles(list)), Question::List { game, yours: false }) => {
+                self.found(*game, list);
+            }
+            (Ok(reply::Body::Puzzles(list)), Question::List { game, yours: true }) => {
+                self.counts = list.counts;
+                if self.game == *game {
+                    self.own = Some(list.puzzles);
+                }
+            }
             (Ok(reply::Body::RoomId(room)), Question::Open) => cx.go.room(&room),
             (Err(refusal), _) => cx.go.refused(refusal, Remark::BadRequest),
             (Ok(_), _) => {}
@@ -131,10 +163,9 @@ impl Puzzles {
         }
     }
 
-    /// Number of puzzles of the game, and number of solved ones.
-    fn count(&self, of: wire::Game) -> (u32, u32) {
-        let count = self.counts.iter().find(|count| count.game() == of);
-        count.map_or((0, 0), |count| (count.puzzles, count.solved))
+    /// Numbers of puzzles of the game, and of one's own mistakes.
+    fn count(&self, of: wire::Game) -> control::PuzzleCount {
+        self.counts.iter().find(|count| count.game() == of).copied().unwrap_or_default()
     }
 
     pub(super) fn show(&self, window: &MainWindow, known: &AppState, sprites: &Sprites) {
@@ -146,24 +177,29 @@ impl Puzzles {
         let games: Vec<PuzzleGame> = GAMES
             .into_iter()
             .map(|of| {
-                let (puzzles, solved) = self.count(of);
+                let count = self.count(of);
                 PuzzleGame {
                     game: game::shown(of),
                     number: of as i32,
-                    puzzles: puzzles as i32,
-                    solved: solved as i32,
+                    puzzles: count.puzzles as i32,
+                    solved: count.solved as i32,
+                    due: count.due as i32,
                 }
             })
             .collect();
         update(&self.games, &games);
-        let (total, solved) = self.count(self.game);
-        page.set_total(total as i32);
-        page.set_solved(solved as i32);
+        let count = self.count(self.game);
+        page.set_total(count.puzzles as i32);
+        page.set_solved(count.solved as i32);
+        page.set_yours(count.yours as i32);
+        page.set_due(count.due as i32);
         page.set_game(game::shown(self.game));
         page.set_grade(self.grade.max(1) as i32);
-        page.set_known(self.found.is_some());
-        let rows: Vec<PuzzleRow> = (self.found.iter().flatten())
-            .filter(|one| one.daily || one.grade == self.grade)
+        let is_own = self.grade == OWN;
+        let found = if is_own { &self.own } else { &self.found };
+        page.set_known(found.is_some());
+        let rows: Vec<PuzzleRow> = (found.iter().flatten())
+            .filter(|one| is_own || one.daily || one.grade == self.grade)
             .map(|one| row(sprites, one, known.chinese()))
             .collect();
         update(&self.rows, &rows);
@@ -179,6 +215,8 @@ fn row(sprites: &Sprites, one: &control::Puzzle, chinese: bool) -> PuzzleRow {
         solved: one.solved,
         tries: one.tries as i32,
         daily: one.daily,
+        yours: one.mistake.is_some(),
+        due_in: one.mistake.map_or(0, |mistake| mistake.due_in_days as i32),
         revision: sprites.set_thumbnail(&format!("puzzle {}", one.id), one.board.as_ref()),
     }
 }
@@ -188,6 +226,7 @@ fn show_board(window: &MainWindow, known: &AppState) {
     let board = window.global::<BoardAdapter>();
     let state = known.room.as_ref().and_then(|room| room.puzzle.as_ref());
     board.set_puzzle(state.is_some());
+    board.set_puzzle_of_review(known.is_from_review());
     let Some(state) = state else { return };
     let puzzle = state.puzzle.as_ref();
     board.set_puzzle_progress(match state.progress() {

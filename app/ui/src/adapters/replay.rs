@@ -113,6 +113,10 @@ impl Replay {
                 pages.replay.go_to(ply, cx);
             }
         }));
+        page.on_try_again(touched!(app, |_pages, cx, id| {
+            let open = control::OpenPuzzle { puzzle: id.into(), ..control::OpenPuzzle::default() };
+            cx.ask.send(request::Body::OpenPuzzle(open), Question::PlayOn);
+        }));
         page.on_judge(touched!(app, |pages, cx, on| pages.replay.judge(on, cx)));
         page.on_play_on(touched!(app, |pages, cx, against_device| {
             pages.replay.play_on(against_device, cx);
@@ -369,6 +373,7 @@ impl Replay {
             across: across(point.ply),
             down: down(judged[point.ply].permille),
             why: new_game::said(judged[point.ply].why.as_ref(), chinese).into(),
+            again: judged[point.ply].try_again.as_str().into(),
         };
         update(&self.turning_points, &found.iter().map(row).collect::<Vec<_>>());
         page.set_turns_before(shown.turn(false).is_some());

@@ -43,6 +43,11 @@ impl AppState {
         self.nav.page()
     }
 
+    /// Whether the board is left for the review of a match.
+    pub(crate) fn is_from_review(&self) -> bool {
+        self.nav.is_from_review()
+    }
+
     pub(crate) fn chinese(&self) -> bool {
         self.preferences.language.is_chinese(&self.locale)
     }

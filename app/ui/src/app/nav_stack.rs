@@ -10,6 +10,7 @@ use crate::screens::Page;
 /// | back | one page less; home stays |
 /// | open a match | home, board: the pages that led to the match are removed |
 /// | open a puzzle | up to the puzzles, then the board |
+/// | open a puzzle from the review of a match | the review, then the board |
 /// | leave a board | up to the page before the board; pages opened over the board are removed |
 #[derive(Debug, PartialEq)]
 pub(crate) struct NavStack {
@@ -45,13 +46,18 @@ impl NavStack {
 
     /// Opens the board of a match, or of a puzzle.
     pub(crate) fn sit_down(&mut self, puzzle: bool) {
-        self.leave(Page::Board);
-        if puzzle {
-            self.go(Page::Puzzles);
-        } else {
+        self.pages.retain(|page| *page != Page::Board);
+        if !puzzle {
             self.pages.truncate(1);
+        } else if self.page() != Page::Replay {
+            self.go(Page::Puzzles);
         }
         self.pages.push(Page::Board);
+    }
+
+    /// Whether the board is left for the review of a match.
+    pub(crate) fn is_from_review(&self) -> bool {
+        self.pages.ends_with(&[Page::Replay, Page::Board])
     }
 
     /// Cuts the stack before this page, because its subject is gone. Home is never removed.
@@ -97,6 +103,26 @@ mod tests {
             }
         });
         assert_eq!(seen, [Page::Home]);
+    }
+
+    #[test]
+    fn the_way_back_from_a_mistake_that_is_tried_again_is_the_review_of_its_match() {
+        for over_a_board in [false, true] {
+            let seen = back_from(|nav| {
+                if over_a_board {
+                    nav.sit_down(false);
+                } else {
+                    nav.go(Page::Records);
+                }
+                nav.go(Page::Replay);
+                nav.sit_down(true);
+                assert!(nav.is_from_review());
+                // The next one.
+                nav.sit_down(true);
+            });
+            let before: &[Page] = if over_a_board { &[] } else { &[Page::Records] };
+            assert_eq!(seen, [&[Page::Replay], before, &[Page::Home]].concat());
+        }
     }
 
     #[test]

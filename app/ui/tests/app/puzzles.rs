@@ -12,8 +12,8 @@ use qiyou::screens::{
 use slint::{ComponentHandle, Model};
 
 use crate::play::Table;
-use crate::support::puzzles::{listed, look, tried};
-use crate::support::{Told, body};
+use crate::support::puzzles::{listed, look, look_at_own, narrowed, tried};
+use crate::support::{Told, body, judgements, look_through};
 use crate::touches::{names, page, says, started, tap};
 
 fn rows(told: &Told) -> Vec<String> {
@@ -37,7 +37,7 @@ fn puzzles_are_listed_by_difficulty_and_the_first_unsolved_one_says_which() {
     told.answer(&stage);
     tap(&stage, &told, "Go, 12 of 100 solved");
     let asked: Vec<request::Body> = told.answer(&stage).iter().map(|one| body(one).clone()).collect();
-    let list = control::ListPuzzles { game: proto::board::Game::Go.into() };
+    let list = control::ListPuzzles { game: proto::board::Game::Go.into(), yours: false };
     assert_eq!(asked, [request::Body::ListPuzzles(list)]);
 }
 
@@ -49,7 +49,7 @@ fn a_puzzle_is_opened_tried_solved_and_left_for_the_next() {
     stage.settle(&told.scene);
     tap(&stage, &told, "Next unsolved puzzle");
     let asked = told.answer(&stage);
-    let next = control::OpenPuzzle { puzzle: String::new(), game: proto::board::Game::Gomoku.into() };
+    let next = control::OpenPuzzle { game: proto::board::Game::Gomoku.into(), ..Default::default() };
     assert_eq!(body(&asked[0]), &request::Body::OpenPuzzle(next));
     told.reply(asked[0].id, reply::Body::RoomId("room".into()));
     told.say(event::Body::Room(tried(PuzzleProgress::PuzzleOpen)));
@@ -87,6 +87,77 @@ fn a_puzzle_is_opened_tried_solved_and_left_for_the_next() {
         tap(&stage, &told, "Back");
         assert_eq!(page(&told), expected);
     }
+}
+
+#[test]
+fn ones_own_mistakes_are_listed_with_the_day_they_come_back_and_the_first_is_one_tap_away() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    look_at_own(&stage, &mut told);
+    told.scene.resize(720, 3_000, 2.0);
+    stage.settle(&told.scene);
+    assert_eq!(rows(&told), ["yours-1", "yours-2", "yours-3", "yours-4"]);
+    for when in ["due today", "due in 4 days", "learnt"] {
+        let row = format!("You played O15 here. Find a better move. {when}");
+        assert!(says(&told, &row), "{row}: {:?}", names(&told));
+    }
+    assert!(says(&told, "Gomoku, 1 of 104 solved · 2 due"), "{:?}", names(&told));
+    tap(&stage, &told, "Your mistakes: 2 due today");
+    let asked = told.answer(&stage);
+    let first =
+        control::OpenPuzzle { game: proto::board::Game::Gomoku.into(), yours: true, ..Default::default() };
+    assert_eq!(body(&asked[0]), &request::Body::OpenPuzzle(first));
+    tap(&stage, &told, "Novice");
+    assert_eq!(rows(&told), ["g1", "g2", "g3"], "the puzzles are still there");
+}
+
+#[test]
+fn a_hint_of_a_puzzle_narrows_and_where_to_look_is_seen_and_read_out() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.say(event::Body::Room(tried(PuzzleProgress::PuzzleOpen)));
+    stage.pass(Duration::ZERO);
+    told.app.open_room("room");
+    stage.settle(&told.scene);
+    told.answer(&stage);
+    tap(&stage, &told, "Hint");
+    let asked = told.answer(&stage);
+    assert!(matches!(body(&asked[0]), request::Body::Hint(hint) if hint.narrow), "{asked:?}");
+    told.say(event::Body::Room(narrowed()));
+    let say = narrowed().puzzle.and_then(|state| state.say);
+    told.reply(asked[0].id, reply::Body::Hint(control::HintFound { say, ..Default::default() }));
+    stage.settle(&told.scene);
+    assert!(says(&told, "Look in the marked part of the board."), "{:?}", names(&told));
+    let board = told.app.window().global::<BoardAdapter<'_>>();
+    assert_eq!(board.get_points().iter().filter(|point| point.near).count(), 9);
+    assert!(names(&told).iter().any(|name| name.ends_with("look here")), "{:?}", names(&told));
+    tap(&stage, &told, "Hint");
+    assert_eq!(told.answer(&stage).len(), 1, "the next hint can be asked for");
+}
+
+#[test]
+fn a_mistake_is_tried_again_from_the_review_of_its_match_and_the_way_back_leads_there() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    look_through(&stage, &mut told, false);
+    told.say(event::Body::Judgements(judgements("")));
+    told.scene.resize(720, 3_000, 2.0);
+    stage.settle(&told.scene);
+    assert!(!says(&told, "Find a better move"), "it is not kept");
+    told.say(event::Body::Judgements(judgements("yours-1")));
+    stage.settle(&told.scene);
+    told.answer(&stage);
+    tap(&stage, &told, "Find a better move");
+    let asked = told.answer(&stage);
+    let again = control::OpenPuzzle { puzzle: "yours-1".into(), ..Default::default() };
+    assert_eq!(body(&asked[0]), &request::Body::OpenPuzzle(again));
+    told.reply(asked[0].id, reply::Body::RoomId("room".into()));
+    told.say(event::Body::Room(tried(PuzzleProgress::PuzzleSolved)));
+    stage.settle(&told.scene);
+    assert_eq!(page(&told), Page::Board);
+    tap(&stage, &told, "Back to the game");
+    stage.settle(&told.scene);
+    assert_eq!(page(&told), Page::Replay);
 }
 
 #[test]

@@ -408,31 +408,33 @@ pub(crate) fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
         }
     }
     if judged {
-        // Red's ninth action and Black's last one are mistakes.
-        let stands = [20, 40, -10, 60, 30, 120, 90, 160, 150, -420, -380, -300, 250];
-        let step = board::Step { from: 2 * 1_024 + 7, to: 2 * 1_024 + 4 };
-        let positions = (0..)
-            .zip(stands)
-            .map(|(ply, permille)| control::Judgement {
-                moves: ply,
-                permille,
-                best: "h2e2".into(),
-                best_spoken: spoken.first().cloned(),
-                best_action: Some(board::Action { kind: Some(board::action::Kind::Step(step)) }),
-                turn: if ply % 2 == 0_u32 { Side::First } else { Side::Second }.into(),
-                why: (ply == 12).then(|| control::Words {
-                    zh: "黑方7路的马没有根，会白白被吃掉。".into(),
-                    en: "Black's horse on file 7 is not guarded and falls.".into(),
-                }),
-            })
-            .collect();
-        told.say(event::Body::Judgements(control::Judgements {
-            room_id: "x".into(),
-            positions,
-            total: 13,
-            ended: true,
-        }));
+        told.say(event::Body::Judgements(judgements("")));
     }
+}
+
+/// The analysis of that match: Red's ninth action and Black's last one are mistakes. `try_again`: the id by which the last one is
+/// kept, if it is.
+pub(crate) fn judgements(try_again: &str) -> control::Judgements {
+    let (_, spoken) = games::written(&games::xiangqi());
+    let stands = [20, 40, -10, 60, 30, 120, 90, 160, 150, -420, -380, -300, 250];
+    let step = board::Step { from: 2 * 1_024 + 7, to: 2 * 1_024 + 4 };
+    let positions = (0..)
+        .zip(stands)
+        .map(|(ply, permille)| control::Judgement {
+            moves: ply,
+            permille,
+            best: "h2e2".into(),
+            best_spoken: spoken.first().cloned(),
+            best_action: Some(board::Action { kind: Some(board::action::Kind::Step(step)) }),
+            turn: if ply % 2 == 0_u32 { Side::First } else { Side::Second }.into(),
+            why: (ply == 12).then(|| control::Words {
+                zh: "黑方7路的马没有根，会白白被吃掉。".into(),
+                en: "Black's horse on file 7 is not guarded and falls.".into(),
+            }),
+            try_again: if ply == 12 { try_again.into() } else { String::new() },
+        })
+        .collect();
+    control::Judgements { room_id: "x".into(), positions, total: 13, ended: true }
 }
 
 /// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
@@ -892,7 +894,7 @@ pub(crate) fn ended(room: control::Room) -> control::Room {
 /// All stories.
 pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
     let others = people::PEOPLE.into_iter().chain(puzzles::PUZZLES).chain(people::DISTURBANCES);
-    STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS).chain(PREFERRED)
+    STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS).chain(PREFERRED).chain(puzzles::MISTAKES)
 }
 
 /// Tells a story in this language and theme, drawn at rest.

@@ -38,6 +38,7 @@ pub(crate) fn listed() -> control::Puzzles {
         game: game.into(),
         puzzles,
         solved,
+        ..Default::default()
     };
     control::Puzzles {
         puzzles: vec![
@@ -106,5 +107,71 @@ pub(crate) const PUZZLES: [(&str, Tell); 5] = [
     ("puzzle-solved", |stage, told| {
         told.say(event::Body::Ready(control::Ready {}));
         open(stage, told, tried(PuzzleProgress::PuzzleSolved));
+    }),
+];
+
+/// One's own mistake, in this box and due in so many days.
+fn own(id: &str, r#box: u32, due_in_days: u32) -> control::Puzzle {
+    control::Puzzle {
+        id: id.into(),
+        grade: 0,
+        moves: 1,
+        goal: Some(words("这一步你走了 O15。找一步更好的。", "You played O15 here. Find a better move.")),
+        mistake: Some(control::Mistake { r#box, boxes: 5, learnt: false, due_in_days }),
+        ..puzzle(id, 1)
+    }
+}
+
+/// Two mistakes that are due, one that is not, and one that is learnt.
+pub(crate) fn own_listed() -> control::Puzzles {
+    let learnt = control::Mistake { r#box: 5, boxes: 5, learnt: true, due_in_days: 0 };
+    let mut listed = listed();
+    (listed.counts[0].yours, listed.counts[0].due) = (4, 2);
+    let last = control::Puzzle { mistake: Some(learnt), solved: true, ..own("yours-4", 5, 0) };
+    listed.puzzles = vec![own("yours-1", 0, 0), own("yours-2", 1, 0), own("yours-3", 3, 4), last];
+    listed
+}
+
+/// Opens the page for somebody who has mistakes to try again, and answers its requests.
+pub(crate) fn look_at_own(stage: &Stage, told: &mut Told) {
+    let answer = |told: &mut Told| {
+        for request in told.answer(stage) {
+            if let request::Body::ListPuzzles(list) = body(&request) {
+                let puzzles = if list.yours { own_listed().puzzles } else { listed().puzzles };
+                told.reply(request.id, reply::Body::Puzzles(control::Puzzles { puzzles, ..own_listed() }));
+            }
+        }
+        stage.pass(std::time::Duration::ZERO);
+    };
+    told.answer(stage);
+    told.app.window().global::<HomeAdapter<'_>>().invoke_open_puzzles();
+    answer(told);
+    told.app.window().global::<PuzzlesAdapter<'_>>().invoke_choose_grade(6);
+    answer(told);
+}
+
+/// The board of a mistake, of which a hint has said where the move is.
+pub(crate) fn narrowed() -> control::Room {
+    let mut room = tried(PuzzleProgress::PuzzleOpen);
+    let near = (6..9).flat_map(|row| (6..9).map(move |column| row * 1_024 + column));
+    let mark =
+        |at| control::Mark { at, kind: control::MarkKind::MarkNear.into(), ..control::Mark::default() };
+    if let Some(board) = &mut room.board {
+        board.marks.extend(near.map(mark));
+    }
+    if let Some(state) = &mut room.puzzle {
+        state.puzzle = Some(control::Puzzle { board: None, ..own("yours-1", 0, 0) });
+        state.say = Some(words("在标出的地方找找。", "Look in the marked part of the board."));
+        state.left = 1;
+    }
+    room
+}
+
+pub(crate) const MISTAKES: [(&str, Tell); 3] = [
+    ("mistakes", look_at_own),
+    ("mistakes-near", |stage, told| open(stage, told, narrowed())),
+    ("mistakes-review", |stage, told| {
+        super::look_through(stage, told, false);
+        told.say(event::Body::Judgements(super::judgements("yours-1")));
     }),
 ];

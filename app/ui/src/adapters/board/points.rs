@@ -169,6 +169,7 @@ pub(crate) fn plain_points(board: &control::Board, layout: &Layout, chinese: boo
                 MarkKind::MarkPress => point.hint = true,
                 MarkKind::MarkForbidden => point.forbidden = true,
                 MarkKind::MarkRefutes => point.refutes = true,
+                MarkKind::MarkNear => point.near = true,
                 MarkKind::MarkFault => point.fault = true,
             }
         });
