@@ -1,6 +1,7 @@
 //! Shared by tests and pictures: a fake host, and stories, one for each state that a page can show.
 
 pub(crate) mod games;
+pub(crate) mod hotspot;
 pub(crate) mod people;
 pub(crate) mod puzzles;
 
@@ -894,7 +895,8 @@ pub(crate) fn ended(room: control::Room) -> control::Room {
 /// All stories.
 pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
     let others = people::PEOPLE.into_iter().chain(puzzles::PUZZLES).chain(people::DISTURBANCES);
-    STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS).chain(PREFERRED).chain(puzzles::MISTAKES)
+    let later = PREFERRED.into_iter().chain(puzzles::MISTAKES).chain(hotspot::HOTSPOT);
+    STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS).chain(later)
 }
 
 /// Tells a story in this language and theme, drawn at rest.
