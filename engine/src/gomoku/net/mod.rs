@@ -106,7 +106,7 @@ impl Accumulator {
             return unsafe { self.judge_by_avx2(board, weights) };
         }
         #[cfg(target_arch = "aarch64")]
-        #[allow(unsafe_code, reason = "fewer instructions than the compiler takes; EXPERIMENTS.md")]
+        #[allow(unsafe_code, reason = "one of a hundred instructions; EXPERIMENTS.md")]
         // SAFETY: NEON belongs to the base architecture of 64-bit Arm.
         let judged = unsafe { self.judge_by_neon(board, weights) };
         #[cfg(not(target_arch = "aarch64"))]

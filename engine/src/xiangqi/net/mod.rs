@@ -83,7 +83,7 @@ impl Accumulator {
             return unsafe { self.judge_by_avx2(board, phase, weights) };
         }
         #[cfg(target_arch = "aarch64")]
-        #[allow(unsafe_code, reason = "an eighth of all instructions; EXPERIMENTS.md")]
+        #[allow(unsafe_code, reason = "an eighth of the instructions of tests; EXPERIMENTS.md")]
         // SAFETY: NEON belongs to the base architecture of 64-bit Arm.
         let judged = unsafe { self.judge_by_neon(board, phase, weights) };
         #[cfg(not(target_arch = "aarch64"))]
