@@ -233,7 +233,7 @@ async fn an_invitation_is_accepted_declined_countered_withdrawn_or_told_to_wait(
 async fn invitations_that_cross_become_one_match() {
     let (house, mut anna, mut ben) = strangers(308).await;
     // Longer than it takes until both commands have reached their hosts. A link keeps the delay that it began with.
-    house.air.set_delay(Duration::from_millis(1_000)..Duration::from_millis(1_001));
+    house.air.set_delay(Duration::from_secs(1)..Duration::from_millis(1_001));
     befriend(&mut anna, &mut ben).await;
     let (here, there) = tokio::join!(anna.ctl(&["invite", "Ben"]), ben.ctl(&["invite", "Anna"]));
     let rooms = [anna.does(&["rooms"]).await, ben.does(&["rooms"]).await];
