@@ -107,7 +107,7 @@ impl HostState {
         bodies.extend(self.gifts.iter().cloned().map(Body::Gift));
         bodies.extend(self.rooms.values().cloned().map(Body::Room));
         bodies.extend(self.guests.values().cloned().map(Body::Guest));
-        bodies.push(Body::Hotspot(self.hotspot.clone()));
+        bodies.extend((self.hotspot != Hotspot::default()).then(|| Body::Hotspot(self.hotspot.clone())));
         bodies.extend(self.thinking.values().cloned().map(Body::Thinking));
         bodies.extend(self.connecting.values().cloned().map(Body::Connecting));
         bodies.extend(self.account.clone().map(Body::Account));

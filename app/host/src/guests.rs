@@ -383,8 +383,8 @@ impl Actor {
     pub(crate) fn guest_events(&self) -> Vec<event::Body> {
         let hotspot = &self.guests.hotspot;
         let guests = self.guests.codes.places().filter_map(|place| self.shown_guest(place));
-        let hotspot = (!hotspot.is_off()).then(|| event::Body::Hotspot(hotspot.shown()));
-        guests.map(event::Body::Guest).chain(hotspot).collect()
+        let hotspot = Some(hotspot.shown()).filter(|shown| *shown != control::Hotspot::default());
+        guests.map(event::Body::Guest).chain(hotspot.map(event::Body::Hotspot)).collect()
     }
 
     pub(crate) fn guests_deadline(&self) -> Option<Instant> {

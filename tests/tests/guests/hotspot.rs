@@ -1,5 +1,4 @@
-//! The Wi-Fi network for guests, with a NetworkManager of the test's own on a real message bus. The real one, with two radios of
-//! the kernel's, is in `tests/hotspot`.
+//! The Wi-Fi network for guests, with a NetworkManager of the test's own on a real message bus. No test has the real one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

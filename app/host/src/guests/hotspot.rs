@@ -140,11 +140,6 @@ impl Hotspot {
             }
         }
     }
-
-    /// Whether there is anything to show to a client that attaches.
-    pub(crate) fn is_off(&self) -> bool {
-        matches!(self.state, State::Off)
-    }
 }
 
 fn words(trouble: &AccessPointTrouble) -> Words {
@@ -209,7 +204,7 @@ mod tests {
         assert!(hotspot.stop());
         assert_eq!(start.stop.try_recv(), Err(oneshot::error::TryRecvError::Closed));
         assert!(!hotspot.on_news(start.ticket, AccessPointNews::On(ADDRESS), Instant::now()));
-        assert!(hotspot.is_off() && hotspot.shown().trouble.is_none());
+        assert_eq!(hotspot.shown(), control::Hotspot::default());
         // The next attempt is not ended by the end of the one before.
         let next = hotspot.start([9; 16]).expect("it is off");
         assert!(!hotspot.on_news(start.ticket, AccessPointNews::Off(None), Instant::now()));
