@@ -85,7 +85,7 @@ test-deb-arm64: deb-arm64 ## install the packages in an emulated Debian 12 for a
 	@scripts/need deb test-deb arm64
 	QIYOU_BUILT=$(BUILT) scripts/test-deb-arm64
 
-fuzz: ## run all fuzz targets in parallel for 30 s; after `make test`
+fuzz: ## let libFuzzer search each fuzz target for 30 s; after `make test`
 	@scripts/need build test fuzz
 	scripts/fuzz
 

@@ -318,6 +318,7 @@ fn check_all_arrived(seed: u64, faults: Faults, lengths: [usize; 2], limits: [u1
 #[test]
 fn everything_arrives_in_order_whatever_the_air_does_to_it() {
     let first = seed::begin("everything arrives", 0);
+    let mut gave_up = 0;
     for seed in first..first + 400 {
         let mut dice = Dice(seed);
         let faults = Faults {
@@ -334,32 +335,32 @@ fn everything_arrives_in_order_whatever_the_air_does_to_it() {
         let lengths = [dice.below(20_000) as usize, dice.below(20_000) as usize];
         let limit = |dice: &mut Dice| fragment_limit(Some(23 + dice.below(500) as u16));
         let limits = [limit(&mut dice), limit(&mut dice)];
-        if faults.loss + faults.cutting + faults.bending > RELIABLE {
-            check_prefix(seed, faults, lengths, limits);
-        } else {
-            check_all_arrived(seed, faults, lengths, limits);
+        if !arrives_or_gives_up(seed, faults, lengths, limits) {
+            gave_up += 1;
         }
     }
+    assert!(gave_up <= MOST_GIVEN_UP, "{gave_up} links gave up");
 }
 
-/// Percent of fragments that may be lost or damaged so that no link of the test's length gives up: seven transmissions of the
-/// same fragment in [`DEAD_AFTER`] all fail once in 10^9 then.
-const RELIABLE: u64 = 6;
+/// Of 400 links. Where the last fragment or its acknowledgement is lost in each of its transmissions within [`DEAD_AFTER`], a link
+/// gives up: 12 of a million did in a model of this air, so that more than three do once in some million runs.
+const MOST_GIVEN_UP: u32 = 3;
 
-/// On worse air a link may give up; what was read until then is still what was written.
-fn check_prefix(seed: u64, faults: Faults, lengths: [usize; 2], limits: [u16; 2]) {
+/// Whether everything arrived. If the link gave up instead, what was read until then is what was written.
+fn arrives_or_gives_up(seed: u64, faults: Faults, lengths: [usize; 2], limits: [u16; 2]) -> bool {
     let mut run = Run::new(seed, faults, lengths);
     run.limits = limits;
     let closings = run.go(Duration::from_hours(1));
-    for i in 0..2 {
-        let script = &run.sides[1 - i].script;
-        let read = &run.sides[i].read;
-        let gave_up = closings.iter().any(|closing| *closing != Some(Closing::Finished));
-        assert!(
-            script.starts_with(read) && (gave_up || read == script),
-            "seed {seed} {faults:?}: side {i} read something else; {closings:?}"
-        );
-    }
+    let is_whole = (0..2).all(|i| {
+        let (script, side) = (&run.sides[1 - i].script, &run.sides[i]);
+        assert!(script.starts_with(&side.read), "seed {seed} {faults:?}: side {i} read something else");
+        side.read == *script && side.stream.as_ref().is_some_and(Stream::at_end)
+    }) && closings.contains(&Some(Closing::Finished));
+    let gave_up = |closing: &Option<Closing>| {
+        matches!(closing, Some(Closing::Stalled | Closing::NoAnswer | Closing::Reset))
+    };
+    assert!(is_whole || closings.iter().any(gave_up), "seed {seed} {faults:?}: {closings:?}");
+    is_whole
 }
 
 #[test]

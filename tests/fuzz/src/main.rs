@@ -11,9 +11,8 @@ use std::sync::LazyLock;
 use fuzz::Target;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Most CPU time of one input, in a build with coverage that is hardly optimised: below 100 ms in a program that people have.
-/// Whoever sends many such inputs must not be able to freeze a device.
-const MOST_MILLISECONDS: u64 = 300;
+/// Most CPU time of one input. Whoever sends many such inputs must not be able to freeze a device.
+const MOST_MILLISECONDS: u64 = 100;
 
 static TARGET: LazyLock<Target> = LazyLock::new(|| {
     let name = std::env::var("QIYOU_FUZZ_TARGET").expect("QIYOU_FUZZ_TARGET names a target");
