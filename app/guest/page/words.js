@@ -151,7 +151,7 @@ export const ALL = {
   asSystem: ["Same as system", "跟随系统"],
   light: ["Light", "浅色"],
   dark: ["Dark", "深色"],
-  sendMessage: ["Send", "发送"],
+  sendMessage: ["Send", "发出"],
   write: ["Write a message", "自己写一句"],
   saySomething: ["Say something", "说句话"],
   zoomIn: ["Zoom in", "放大"],
