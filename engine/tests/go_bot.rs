@@ -122,7 +122,7 @@ fn a_bot_told_to_stop_ends_at_its_next_playout_and_still_answers() {
 }
 
 #[test]
-fn it_saves_stones_in_atari_from_level_four_on() {
+fn from_level_4_on_seven_stones_in_atari_are_saved() {
     let go = board(
         &GoSetup::default(),
         &[

@@ -52,7 +52,7 @@ fn the_same_question_gets_the_same_answer_whatever_was_asked_before() {
 }
 
 #[test]
-fn from_level_4_on_a_capture_that_is_to_be_had_is_taken() {
+fn from_level_4_on_a_square_s_last_stone_is_placed_where_nothing_else_is_at_stake() {
     // A square lacks its last stone; nothing else is at stake.
     let game = position("bb4/b5/4w1/w5/5w/6 b p 0 0 0");
     for level in 4..=10 {

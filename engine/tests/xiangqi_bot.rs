@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::xiangqi::{Xiangqi, XiangqiBot, XiangqiSetup};
-use engine::{AnyGame, Bot, Game, Limits, Report, Rng, Score, Tier};
+use engine::{Action, AnyGame, Bot, Game, Limits, Reason, Report, Rng, Score, Tier};
 
 fn choose(level: u8, fen: &str, nodes: u64) -> (Xiangqi, Report) {
     let game = Xiangqi::from_position(&XiangqiSetup::default(), fen).expect("a position");
@@ -45,7 +45,7 @@ fn a_side_without_a_move_has_lost_and_the_search_knows_it() {
 }
 
 #[test]
-fn from_level_4_on_nobody_leaves_a_chariot_where_it_is_taken_for_nothing() {
+fn from_level_4_on_a_chariot_in_two_positions_is_not_left_to_be_taken() {
     // The chariot on e5 is attacked by the one on e9 and gains nothing by staying.
     for level in 4..=10 {
         for fen in [
@@ -78,27 +78,32 @@ fn engine_material(game: &Xiangqi) -> i32 {
 }
 
 #[test]
-fn the_bot_does_not_lose_by_repetition_what_it_can_play_on() {
-    // Red can give perpetual check here, which loses: the chariot chases the general on two squares.
-    let setup = XiangqiSetup::default();
-    let mut game = Xiangqi::from_position(&setup, "3k5/9/9/9/9/9/9/9/R3A4/4K3c w").expect("a position");
-    let stop = AtomicBool::new(false);
-    let mut bots = [XiangqiBot::new(Tier::MAX, 1), XiangqiBot::new(Tier::MAX, 2)];
-    for _ in 0..60 {
-        if game.outcome().is_some() {
-            break;
+fn no_level_gives_the_check_that_loses_by_repetition() {
+    let position = Xiangqi::from_position(&XiangqiSetup::default(), "3k5/9/9/9/9/9/9/9/R3A4/4K3c w");
+    let mut game = AnyGame::Xiangqi(position.expect("a position"));
+    // The chariot checks the general on two squares by turns, until its next check would lose.
+    let mut checks = ["a9", "d8", "a8", "d9"].into_iter().cycle();
+    let forbidden = loop {
+        let (to, turn) = (checks.next().expect("a cycle"), game.turn());
+        let reaches = |action: &Action| game.notation(*action).ends_with(to);
+        let action = game.legal_actions().into_iter().find(reaches).expect("the check and its answer");
+        let before = game.clone();
+        game.act(action).expect("legal");
+        assert!(game.ply() < 60, "nothing ends it");
+        if let Some(outcome) = game.outcome() {
+            assert_eq!((outcome.winner, outcome.reason), (Some(turn.other()), Reason::PerpetualCheck));
+            game = before;
+            break action;
         }
+    };
+    let stop = AtomicBool::new(false);
+    for level in 1..=10 {
+        let mut bot = XiangqiBot::new(Tier::new(level).expect("a level"), 1);
         let limits =
             Limits { time: None, nodes: Some(2_000), depth: None, stop: &stop, elapsed: &|| Duration::ZERO };
-        let any = AnyGame::Xiangqi(game.clone());
-        let found = bots[game.turn().index()].choose(&any, &limits, &mut |_| {}).expect("a move");
-        let mv = game.legal_move(found.line[0]).expect("legal");
-        game.play(mv);
+        let found = bot.choose(&game, &limits, &mut |_| {}).expect("a move");
+        assert_ne!(found.line[0], forbidden, "level {level}");
     }
-    let lost_by_rule = game.outcome().is_some_and(|outcome| {
-        matches!(outcome.reason, engine::Reason::PerpetualCheck | engine::Reason::PerpetualChase)
-    });
-    assert!(!lost_by_rule, "{:?}", game.outcome());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The socket on which a host listens for its clients.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Directory of the control socket, within the user's runtime directory; mode 0700.
 pub const CONTROL_DIRECTORY: &str = "qiyou";
@@ -10,5 +10,10 @@ pub const CONTROL_DIRECTORY: &str = "qiyou";
 pub fn control_socket() -> Option<PathBuf> {
     std::env::var_os("XDG_RUNTIME_DIR")
         .filter(|directory| !directory.is_empty())
-        .map(|directory| PathBuf::from(directory).join(CONTROL_DIRECTORY).join("control.sock"))
+        .map(|directory| control_socket_in(Path::new(&directory)))
+}
+
+/// The control socket below this runtime directory.
+pub fn control_socket_in(runtime: &Path) -> PathBuf {
+    runtime.join(CONTROL_DIRECTORY).join("control.sock")
 }

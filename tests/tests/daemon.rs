@@ -260,6 +260,7 @@ fn the_unit_files_name_the_socket_that_clients_look_for() {
     let socket = std::fs::read_to_string(folder.join("qiyoud.socket")).expect("read");
     // %t is XDG_RUNTIME_DIR.
     assert!(socket.contains("\nListenStream=%t/qiyou/control.sock\n"), "{socket}");
+    assert_eq!(link::control_socket_in(Path::new("%t")), Path::new("%t/qiyou/control.sock"), "clients'");
     assert!(folder.join("qiyoud.service").exists(), "the service that the socket starts has its name");
 }
 

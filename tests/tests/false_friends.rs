@@ -347,12 +347,12 @@ async fn invitations_that_are_taken_back_at_once_ring_a_few_times_and_a_muted_fr
 #[tokio::test(start_paused = true)]
 async fn a_version_of_the_past_or_the_future_is_told_as_an_update() {
     let mut scene = Scene::new(116).await;
-    for (lowest_version, highest_version) in [(0, 0), (200, 300), (3, 2)] {
+    let (version, violation) = (ByeReason::ByeVersion, ByeReason::ByeViolation);
+    for (lowest_version, highest_version, word) in [(0, 0, version), (200, 300, version), (3, 2, violation)] {
         let hello = Hello { lowest_version, highest_version, ..scene.hello() };
         let heard = scene.say_from_the_start(vec![hello.into()]).await;
         assert!(heard.hung_up, "{lowest_version} to {highest_version}");
-        let word = [Some(ByeReason::ByeVersion), Some(ByeReason::ByeViolation)];
-        assert!(word.contains(&heard.bye), "{lowest_version} to {highest_version}: {:?}", heard.bye);
+        assert_eq!(heard.bye, Some(word), "{lowest_version} to {highest_version}");
     }
     let update = |seen: &Seen| seen.notices.iter().any(|one| one.kind() == NoticeKind::NoticeUpdateNeeded);
     scene.anna.client.until("an update is asked for", update).await;

@@ -105,6 +105,17 @@ async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() 
         let choice = control::GameChoice { game: game.into(), preset: String::new(), options };
         let sheet = begin_match_of(&mut anna, &mut ben, Some(choice)).await;
         assert!(sheet.contains(sentence), "{sheet}");
+        let setup = |device: &Device| device.client.seen.room().and_then(|room| room.setup.clone());
+        assert_eq!(setup(&anna), setup(&ben));
+        use proto::board::setup::Game as Of;
+        let agreed = match setup(&anna).and_then(|setup| setup.game).expect("a setup") {
+            Of::Liuzhou(liuzhou) => liuzhou.edge_six == 2,
+            Of::Go(go) => go.size == 5 && go.territory,
+            Of::Xiangqi(xiangqi) => xiangqi.quiet_limit == 20,
+            Of::Gomoku(gomoku) => gomoku.size == 13 && gomoku.rule() == proto::board::GomokuRule::Standard,
+            Of::LightsOut(lights) => lights.columns == 6 && lights.torus,
+        };
+        assert!(agreed, "{game:?}: {:?}", setup(&anna));
         anna.client.hand_over(FAST).await;
         ben.client.hand_over(FAST).await;
         let some = |seen: &tests::house::Seen| {
@@ -436,6 +447,8 @@ async fn who_answers_in_a_friends_place_with_another_key_is_not_let_in() {
     };
     eve.client.until("given up", missed).await;
     assert!(eve.client.seen.comparisons.is_empty(), "Ben was never asked about");
+    assert!(eve.client.seen.friends.values().all(|friend| !friend.connected));
+    assert!(ben.client.seen.comparisons.is_empty() && ben.client.seen.friends.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
