@@ -1,8 +1,10 @@
 //! Joint analysis of a finished match: both players may go to any position of the record and try moves from there.
 //!
 //! An analysis is not saved and decides nothing. A player who changes it sends the whole analysis with the next version
-//! number; of two changes with the same version the first side's wins. Both sides therefore converge, whatever messages
-//! crossed.
+//! number; of two with the same version, what the first side holds wins. Both sides therefore converge, whatever messages
+//! crossed, and although a restarted side counts from 0 again: who once made a change has no say.
+
+use std::cmp::Ordering;
 
 use engine::{Action, AnyGame, Side};
 use proto::limits::TRIED_ACTIONS;
@@ -24,16 +26,7 @@ pub struct Analysis {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shared {
     version: u32,
-    /// The side that made the last change.
-    by: Option<Side>,
     at: Option<Analysis>,
-}
-
-impl Shared {
-    /// Orders changes: the higher version wins; with equal versions the first side's.
-    fn rank(&self) -> (u32, bool) {
-        (self.version, self.by == Some(Side::First))
-    }
 }
 
 impl MatchState {
@@ -65,9 +58,7 @@ impl MatchState {
                 Some(Analysis { ply, tried }).filter(|_| fits).ok_or(Refused::WrongPhase).map(Some)?
             }
         };
-        let by = Some(self.my_side());
-        let version = self.shared.version.saturating_add(1);
-        self.shared = Shared { version, by, at };
+        self.shared = Shared { version: self.shared.version.saturating_add(1), at };
         self.send_analysis(cx);
         cx.tell(Event::AnalysisChanged(self.id()));
         Ok(())
@@ -94,10 +85,17 @@ impl MatchState {
         } else {
             None
         };
-        let theirs = Shared { version: analysis.version, by: Some(self.their_side()), at };
-        if theirs.rank() > self.shared.rank() {
-            self.shared = theirs;
-            cx.tell(Event::AnalysisChanged(self.id()));
+        let wins = match analysis.version.cmp(&self.shared.version) {
+            Ordering::Greater => true,
+            Ordering::Equal => self.their_side() == Side::First,
+            Ordering::Less => false,
+        };
+        if wins {
+            let changed = self.shared.at != at;
+            self.shared = Shared { version: analysis.version, at };
+            if changed {
+                cx.tell(Event::AnalysisChanged(self.id()));
+            }
         }
         Ok(())
     }
