@@ -19,6 +19,7 @@ use proto::control::{
 };
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
+use super::waiting::waiting;
 use super::{game, replay, touched, when};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::LastGame;
@@ -183,6 +184,12 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     app.board.moment.attach(app);
     page.on_skip_moment(when!(app, |app| app.board.moment.skip(&app)));
     page.on_next_level(touched!(app, |_pages, cx| next_level(cx)));
+    page.on_next_game(touched!(app, |_pages, cx| {
+        let next = waiting(cx.known).first().map(|room| room.id.clone());
+        if let Some(next) = next {
+            cx.go.room(&next);
+        }
+    }));
     page.on_touch(touched!(app, |pages, cx, index| pages.board.touch(index, cx)));
     page.on_aim(touched!(app, |pages, cx, index, small| pages.board.aim(index, small, cx)));
     page.on_confirm_move(touched!(app, |pages, cx, yes| pages.board.confirm_move(yes, cx)));

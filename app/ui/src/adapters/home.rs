@@ -6,6 +6,7 @@ use proto::board as wire;
 use proto::control::{self, Seat, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
+use super::waiting::waits_for_me;
 use super::{board, game, game_of, nearby, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::art::Sprites;
@@ -104,7 +105,7 @@ struct Unfinished<'a> {
     letter: Letter,
 }
 
-/// Open matches, those with a peer first, followed by kept ones, latest first.
+/// Open matches, those with a peer first, of these those that wait for the person here; followed by kept ones, latest first.
 fn unfinished<'a>(known: &'a AppState, matches: &'a [control::MatchSummary]) -> Vec<Unfinished<'a>> {
     let mut open: Vec<&control::Room> = known
         .state
@@ -114,7 +115,7 @@ fn unfinished<'a>(known: &'a AppState, matches: &'a [control::MatchSummary]) -> 
         .collect();
     let latest =
         |room: &control::Room| matches.iter().position(|kept| kept.room_id == room.id).unwrap_or(usize::MAX);
-    open.sort_by_key(|room| (room.link.is_none(), latest(room)));
+    open.sort_by_key(|room| (room.link.is_none(), !waits_for_me(room), latest(room)));
     let open = open.into_iter().map(|room| Unfinished {
         id: &room.id,
         setup: room.setup.as_ref(),

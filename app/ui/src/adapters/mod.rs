@@ -23,6 +23,7 @@ pub(crate) mod puzzles;
 pub(crate) mod records;
 pub(crate) mod replay;
 pub(crate) mod settings;
+mod waiting;
 
 use std::rc::Rc;
 

@@ -22,6 +22,7 @@ mod picture;
 mod play;
 mod puzzles;
 mod replay;
+mod several;
 mod touches;
 mod two_here;
 mod ways;

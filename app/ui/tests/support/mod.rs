@@ -4,6 +4,7 @@ pub(crate) mod games;
 pub(crate) mod hotspot;
 pub(crate) mod people;
 pub(crate) mod puzzles;
+pub(crate) mod several;
 
 use std::time::Duration;
 
@@ -895,7 +896,7 @@ pub(crate) fn ended(room: control::Room) -> control::Room {
 /// All stories.
 pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
     let others = people::PEOPLE.into_iter().chain(puzzles::PUZZLES).chain(people::DISTURBANCES);
-    let later = PREFERRED.into_iter().chain(puzzles::MISTAKES).chain(hotspot::HOTSPOT);
+    let later = PREFERRED.into_iter().chain(puzzles::MISTAKES).chain(hotspot::HOTSPOT).chain(several::SEVERAL);
     STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS).chain(later)
 }
 

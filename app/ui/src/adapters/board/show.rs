@@ -15,6 +15,7 @@ use super::layout::Layout;
 use super::points::{show_part, show_points};
 use super::{BoardPage, HintState, Solving, View, fact, near_side, other};
 use crate::adapters::{carrier, editor, game, new_game, picture, replay, side, update, wire_game};
+use crate::adapters::waiting::waiting;
 use crate::app::{AppState, Controller};
 use crate::screens::{
     Achieved, BoardAdapter, ChoiceKind, Dialog, Ending, Letter, Link, MainWindow, OfferKind, Opponent, Run,
@@ -116,6 +117,7 @@ fn show_beside(window: &MainWindow, app: &Controller, view: View<'_>) {
     page.set_solo(game::is_solo(playing) && room.race.is_none());
     show_analysis(&page, room);
     show_race(&page, room);
+    page.set_waiting_games(waiting(view.known).len().try_into().unwrap_or(i32::MAX));
     page.set_rule_name(new_game::rule_name(view.known.room_sheet(), view.known.chinese()).into());
     page.set_coordinates(view.known.preferences.coordinates);
     page.set_ply(board.ply as i32);
