@@ -1,14 +1,20 @@
-// What `make bench` says of the guest's page: bytes to the first board, time to it with a CPU slowed four times, and how soon the host
-// sees a guest's move. In Chromium, with a real qiyoud: node figures.mjs
+// What `make bench` says of the guest's page: bytes to the first board, time to it with a CPU slowed four times, how soon the host
+// sees a guest's move (in Chromium), and the memory of guests and watchers. With a real qiyoud: node figures.mjs
+import { readFile } from "node:fs/promises";
+
+import WebSocket from "ws";
+
 import { launch } from "./browsers.mjs";
 import { Host } from "./host.mjs";
 import { begin, Player } from "./player.mjs";
 
 const ROUNDS = 7;
 const MOVES = 60;
-const MOST = { bytes: 120 * 1024, board: 1_500, seen: 40 };
+const MOST = { bytes: 120 * 1024, board: 1_500, seen: 40, guest: 200, watcher: 64 };
+const GUESTS = 8;
+const WATCHERS = 32;
 
-const host = await Host.start();
+let host = await Host.start();
 const browser = await launch("chromium");
 const middle = (list, part = 0.5) => [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * part))];
 
@@ -68,8 +74,45 @@ async function moves() {
   return times;
 }
 
+/// A page's connection, once it has seen the board.
+function connect(url, number) {
+  const { origin, host: at, hash } = new URL(url);
+  // A host takes 10 connections from one address.
+  const localAddress = `127.0.0.${2 + Math.floor(number / 8)}`;
+  const socket = new WebSocket(`ws://${at}/play`, { origin, localAddress });
+  const tab = String(number).padStart(16, "0");
+  socket.on("open", () => socket.send(JSON.stringify({ hello: { version: 1, token: hash.slice(1), tab, name: "" } })));
+  return new Promise((seen, failed) => {
+    socket.on("message", (text) => JSON.parse(text).room && seen(socket));
+    socket.on("close", (code, reason) => failed(new Error(`closed: ${code} ${reason}`)));
+  });
+}
+
+const open = [];
+
+/// KB by which the host's program grows for each of these connections, which stay.
+async function memory(urls) {
+  const used = async () => Number((await readFile(`/proc/${host.program.pid}/status`, "utf8")).match(/VmRSS:\s+(\d+)/)[1]);
+  const before = await used();
+  const sockets = await Promise.all(urls.map(connect));
+  open.push(...sockets);
+  return (await used() - before) / urls.length;
+}
+
 const times = await moves();
 await browser.close();
+// Without the memory that the visits left free.
+await host.close();
+host = await Host.start();
+const rooms = [];
+for (let n = 0; n < GUESTS; n += 1) rooms.push(await host.room("go"));
+const watching = await host.code(rooms[0].id, "--watch");
+const guest = await memory(rooms.map(({ url }) => url));
+const watcher = await memory(Array.from({ length: WATCHERS }, () => watching));
+for (const socket of open) {
+  socket.removeAllListeners("close");
+  socket.terminate();
+}
 await host.close();
 let missed = false;
 const tell = (what, value, unit, most) => {
@@ -81,4 +124,6 @@ for (const [game, all] of Object.entries(visits)) {
   tell(`time to it with a CPU slowed four times, median of ${ROUNDS}`, middle(all.map(({ time }) => time)), "ms", MOST.board);
 }
 tell(`a guest's move shown by the host and here, 95 of 100 of ${times.length}`, middle(times, 0.95), "ms", MOST.seen);
+tell(`memory of a guest, mean of ${GUESTS} in rooms of their own`, guest, "KB", MOST.guest);
+tell(`memory of a watcher, mean of ${WATCHERS} of one room`, watcher, "KB", MOST.watcher);
 process.exitCode = missed ? 1 : 0;
