@@ -74,10 +74,13 @@ async function moves() {
   return times;
 }
 
+let connected = 0;
+
 /// A page's connection, once it has seen the board.
-function connect(url, number) {
+function connect(url) {
   const { origin, host: at, hash } = new URL(url);
   // A host takes 10 connections from one address.
+  const number = (connected += 1);
   const localAddress = `127.0.0.${2 + Math.floor(number / 8)}`;
   const socket = new WebSocket(`ws://${at}/play`, { origin, localAddress });
   const tab = String(number).padStart(16, "0");
@@ -94,7 +97,7 @@ const open = [];
 async function memory(urls) {
   const used = async () => Number((await readFile(`/proc/${host.program.pid}/status`, "utf8")).match(/VmRSS:\s+(\d+)/)[1]);
   const before = await used();
-  const sockets = await Promise.all(urls.map(connect));
+  const sockets = await Promise.all(urls.map((url) => connect(url)));
   open.push(...sockets);
   return (await used() - before) / urls.length;
 }
