@@ -21,19 +21,20 @@ use tokio::time::Instant;
 use tracing::{debug, error, info, warn};
 
 use crate::alarm::Alarm;
-use crate::archive::{Imported, Judging, PositionJudged};
 use crate::backup;
 use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
 use crate::clients::Clients;
+use crate::config::{HostConfig, HostError, IDENTITY};
 use crate::connection::{ClientId, ClientNews};
 use crate::desktop::{self, Desktop, SleepNews};
 use crate::dialing::Dialing;
+use crate::exchange::Imported;
 use crate::gifts::Gifts;
 use crate::guests::Guests;
-use crate::host::{HostConfig, HostError};
 use crate::invitations::Invitations;
 use crate::journal::Journal;
+use crate::judging::{Judging, PositionJudged};
 use crate::link_task::LinkTask;
 use crate::links::{LinkId, LinkNews};
 use crate::names::Names;
@@ -757,9 +758,6 @@ impl Viewer {
 
 /// Version of the client protocol, see `control.proto`.
 const CONTROL_VERSION: u32 = 1;
-
-/// Name of the file with the device's key pair in the data directory.
-pub(crate) const IDENTITY: &str = "identity";
 
 /// Keys in the table of settings.
 const PLAYER: &str = "player";

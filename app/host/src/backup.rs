@@ -21,7 +21,8 @@ use proto::control::{self, RefusalCode};
 use tracing::{info, warn};
 use zeroize::Zeroizing;
 
-use crate::actor::{Actor, IDENTITY, Message};
+use crate::actor::{Actor, Message};
+use crate::config::IDENTITY;
 use crate::responder::{Answer, Responder, done};
 use crate::show::Refusal;
 use crate::store::{self, DATABASE, StoreError};

@@ -9,12 +9,10 @@ use tracing::warn;
 
 use crate::actor::Actor;
 use crate::dialing::Target;
+use crate::journal::{ACCOUNT_OF, MET_BY};
 use crate::room::{PlayerId, Seat};
 use crate::show::{self, Refusal};
 use crate::store::{SavedBlocked, SavedFriend, StoreError};
-
-/// Prefix of settings keys, followed by a friend's key: the friend's XMPP address.
-pub(crate) const ACCOUNT_OF: &str = "account_of/";
 
 impl Actor {
     pub(crate) fn load_blocked(&mut self) -> Result<(), StoreError> {
@@ -200,7 +198,7 @@ impl Actor {
         self.comparison_over(key, control::ComparisonEnd::Unspecified);
         self.people.forget(key);
         self.names.forget(key);
-        for begins in [crate::journal::MET_BY, ACCOUNT_OF] {
+        for begins in [MET_BY, ACCOUNT_OF] {
             // If the removal fails, the setting tells where the person was met, and nothing else.
             let _ = self.journal.keep(|store| store.remove_setting(&format!("{begins}{key}")));
         }

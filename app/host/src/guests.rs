@@ -17,9 +17,9 @@ use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, Message, Viewer};
-use crate::desktop::{AccessPointNews, Bus, make_access_point};
+use crate::config::{GuestConfig, HostConfig};
+use crate::desktop::{AccessPointNews, make_access_point};
 use crate::games;
-use crate::host::HostConfig;
 use crate::responder::{Answer, done};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
@@ -35,17 +35,6 @@ const SAY_A_SECOND: f64 = 0.8;
 /// Rate limit of expensive requests (positions, files, rules) of all guests together.
 const READ_AT_ONCE: u32 = 20;
 const READ_A_SECOND: f64 = 20.0;
-
-/// Configuration of access for guests.
-#[derive(Clone, Debug, Default)]
-pub struct GuestConfig {
-    /// TCP port to listen on while a code is active; 0: any free port.
-    pub port: u16,
-    /// Whether to accept browsers on this device, for tests.
-    pub loopback: bool,
-    /// Bus of NetworkManager, which makes a Wi-Fi where there is none. `None`: none can be made.
-    pub network_manager: Option<Bus>,
-}
 
 /// State of all guests. Nothing listens while no code is active.
 pub(crate) struct Guests {
@@ -581,7 +570,7 @@ impl Actor {
             Asked::Look(look) => {
                 let total = room.ply();
                 let ply = look.ply.min(total);
-                let game = crate::archive::replayed(record, ply)?;
+                let game = crate::setup::replayed(record, ply)?;
                 let over = ply == total && record.result.is_some();
                 let board = show::board(&game, over);
                 return Ok(form::position(number, &look.room, ply, total, &board));

@@ -12,6 +12,9 @@ use crate::store::{SavedFriend, Store, StoreError};
 /// Prefix of settings keys, followed by a friend's key: carrier of the pairing.
 pub(crate) const MET_BY: &str = "met_by/";
 
+/// Prefix of settings keys, followed by a friend's key: the friend's XMPP address.
+pub(crate) const ACCOUNT_OF: &str = "account_of/";
+
 /// Dereferences to [`Store`] for reading; writing is possible through [`Journal::keep`] only, so that every failed write is
 /// reported.
 pub(crate) struct Journal {

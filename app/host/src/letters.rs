@@ -20,8 +20,8 @@ use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, Message, notice};
 use crate::dialing::Target;
-use crate::friends::ACCOUNT_OF;
 use crate::invitations::{Invitation, Wish};
+use crate::journal::ACCOUNT_OF;
 use crate::room::PlayerId;
 use crate::show::Refusal;
 

@@ -45,12 +45,14 @@ mod bots;
 mod chance;
 mod clients;
 mod codes;
+mod config;
 mod connection;
 mod consent;
 mod contact;
 mod counting;
 mod desktop;
 mod dialing;
+mod exchange;
 mod friends;
 mod games;
 mod gifts;
@@ -64,6 +66,7 @@ mod host;
 mod invitations;
 mod inviting;
 mod journal;
+mod judging;
 mod leitner;
 mod lessons;
 #[cfg(feature = "online")]
@@ -92,6 +95,7 @@ mod rings;
 mod room;
 #[cfg(feature = "online")]
 mod secrets;
+mod setup;
 mod show;
 mod store;
 mod strangers;
@@ -103,10 +107,11 @@ mod work;
 
 pub use bots::BotMaker;
 pub use chance::Entropy;
-pub use desktop::Bus;
 #[cfg(feature = "guest")]
-pub use guests::GuestConfig;
-pub use host::{Connector, Host, HostConfig, HostError};
+pub use config::GuestConfig;
+pub use config::{HostConfig, HostError};
+pub use desktop::Bus;
+pub use host::{Connector, Host};
 pub use power::Sensors;
 pub use puzzles::tried;
 pub use room::{PlayerId, Seat};

@@ -7,7 +7,7 @@ use session::{MatchId, Saying};
 use tokio::time::Instant;
 
 use crate::actor::Actor;
-use crate::host::HostConfig;
+use crate::config::HostConfig;
 use crate::responder::Answer;
 use crate::room::{Room, Seat};
 use crate::show::Refusal;

@@ -1,0 +1,340 @@
+//! Import and export of files.
+
+use engine::files::{self, Format, GameFile};
+use engine::heading::{Cause, Ended, Heading};
+use engine::record::Record;
+use engine::xiangqi::Notation;
+use engine::{AnyGame, GameKind, Side};
+use proto::control::{self, RefusalCode};
+use proto::limits;
+use session::{MatchId, MatchRecord, MatchResult};
+
+use crate::actor::{Actor, Message};
+use crate::responder::{Answer, Responder, in_room};
+use crate::room::Seat;
+use crate::setup::replayed;
+use crate::show::{self, Refusal};
+use crate::store::{KeptFile, SavedMatch};
+use crate::work::Job;
+
+/// A match read from a file.
+pub(crate) struct Imported {
+    record: MatchRecord,
+    origin: control::Origin,
+    file: KeptFile,
+}
+
+impl Imported {
+    /// Reads a file as a match of this id.
+    fn read(id: MatchId, import: &control::Import) -> Result<Self, Refusal> {
+        let file = read_file(&import.name, &import.content)?;
+        let setup = file.start.setup();
+        let fresh = AnyGame::new(&setup).map_err(|error| unreadable("规则无法识别", error.0))?;
+        if fresh.key() != file.start.key() {
+            let why = "it begins with a position that was set up by hand";
+            return Err(unreadable("文件从摆好的局面开始，暂时不能导入", why));
+        }
+        if file.actions.len() > limits::SHOWN_ACTIONS {
+            return Err(unreadable("步数太多", "the game is too long"));
+        }
+        let mut record = MatchRecord::new(id, setup, Side::First);
+        record.result = match file.game.outcome() {
+            Some(outcome) => Some(MatchResult::Played(outcome)),
+            None => file.heading.ended.and_then(explained),
+        };
+        record.actions = file.actions;
+        let Heading { first, second, event, date, ended } = file.heading;
+        // A result that the record does not show is taken from the file.
+        let unexplained = ended.filter(|_| record.result.is_none());
+        let score = unexplained.map_or("", Ended::score).to_owned();
+        let [first, second, event, date] = [first, second, event, date].map(|said| short(&said));
+        let origin = control::Origin { first, second, event, date, score };
+        let ending = import.name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+        let actions = record.actions.len() as u32;
+        let file = KeptFile { ending, actions, content: import.content.to_vec() };
+        Ok(Self { record, origin, file })
+    }
+}
+
+impl Actor {
+    /// Imports a file on a thread of its own, because reading a hostile file may take long.
+    pub(crate) fn import(&mut self, responder: Responder, import: control::Import) {
+        if import.content.len() > limits::FILE_BYTES {
+            return responder.refuse(unreadable("文件太大", "the file is too large"));
+        }
+        if !self.work.has_room(Job::File) {
+            let busy = Refusal::new(RefusalCode::RefusalBusy, "another file is being read");
+            return responder.refuse(busy);
+        }
+        let (inbox, id) = (self.inbox.clone(), MatchId(self.chance.bytes()));
+        self.work.begin_stoppable(Job::File, responder.client, move |stop| {
+            let read = std::panic::catch_unwind(|| Imported::read(id, &import));
+            let broken = || Err(unreadable("文件无法读取", "it cannot be read"));
+            let read = stop.check().and_then(|()| read.unwrap_or_else(|_| broken()));
+            // Sending fails only after the actor has ended, and the client with it.
+            let _ = inbox.send(Message::Imported(responder, read.map(Box::new)));
+        });
+    }
+
+    pub(crate) fn imported(&mut self, responder: Responder, read: Result<Box<Imported>, Refusal>) {
+        self.work.ended(Job::File);
+        let now = self.now_unix_ms();
+        responder.answer(read.and_then(|read| {
+            let Imported { record, origin, file } = *read;
+            // Importing the same file again returns the same match.
+            if let Some(known) = self.journal.taken_from(&file)? {
+                return Ok(in_room(known));
+            }
+            self.journal.keep(|store| store.take_in(&record, Seat::BOTH_HERE, (&origin, &file), now))?;
+            Ok(in_room(record.id))
+        }));
+    }
+
+    /// Exports a match on a thread of its own: a long match is played through twice.
+    pub(crate) fn export(&mut self, responder: Responder, export: &control::Export) {
+        if let Err((responder, refusal)) =
+            self.begin_export(export, responder, |responder, file| responder.answer(file.map(Answer::File)))
+        {
+            responder.refuse(refusal);
+        }
+    }
+
+    /// Starts an export. `told` gets `to` and the file on the export's thread; `to` comes back with a refusal.
+    pub(crate) fn begin_export<T: Send + 'static>(
+        &mut self,
+        export: &control::Export,
+        to: T,
+        told: impl FnOnce(T, Result<control::File, Refusal>) + Send + 'static,
+    ) -> Result<(), (T, Refusal)> {
+        if !self.work.has_room(Job::Export) {
+            let busy = Refusal::new(RefusalCode::RefusalBusy, "other files are being written");
+            return Err((to, busy));
+        }
+        let work = match self.exporting(export) {
+            Ok(work) => work,
+            Err(refusal) => return Err((to, refusal)),
+        };
+        let inbox = self.inbox.clone();
+        self.work.begin(Job::Export, move || {
+            let file = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+            // Sending fails only after the actor has ended.
+            let _ = inbox.send(Message::WorkEnded(Job::Export));
+            let broken = || Err(Refusal::new(RefusalCode::RefusalBadRequest, "it cannot be written"));
+            told(to, file.unwrap_or_else(|_| broken()));
+        });
+        Ok(())
+    }
+
+    /// Reads what an export needs from the saves; the match is played through and written by the returned closure.
+    fn exporting(
+        &self,
+        export: &control::Export,
+    ) -> Result<impl FnOnce() -> Result<control::File, Refusal> + Send + 'static, Refusal> {
+        let saved = self.saved_match(&export.room_id)?;
+        let heading = self.heading(&saved)?;
+        let original = self.journal.file_of(saved.record.id)?;
+        let (format, ply, record) = (export.format.clone(), export.ply, saved.record);
+        Ok(move || exported(&format, ply, &record, heading, original))
+    }
+
+    /// The header of an exported file: players, date, result.
+    fn heading(&self, saved: &SavedMatch) -> Result<Heading, Refusal> {
+        let (alone, origin) = (saved.seats == Seat::BOTH_HERE, saved.origin.clone());
+        let name = |seat: &Seat| match seat {
+            // Two people at this device have no names.
+            Seat::Here if alone => String::new(),
+            Seat::Here => self.profile.name().to_owned(),
+            Seat::Bot(level) => format!("{BOT}{level}"),
+            Seat::Peer(key) => self.people.get(key).map_or_else(String::new, |peer| peer.name.clone()),
+            Seat::Guest(name) => name.clone(),
+        };
+        let [first, second] = saved.seats.each_ref().map(name);
+        let day = self.journal.day_of(saved.changed_unix_ms)?;
+        let ended = saved.record.result.and_then(told).or_else(|| show::said_end(origin.as_ref()?));
+        Ok(match origin {
+            Some(control::Origin { first, second, event, date, .. }) => {
+                Heading { first, second, event, date, ended }
+            }
+            None => Heading { first, second, event: String::new(), date: day, ended },
+        })
+    }
+}
+
+/// The file of a match. An unchanged imported match is exported as the original file, with its comments and variations.
+fn exported(
+    format: &str,
+    ply: Option<u32>,
+    record: &MatchRecord,
+    heading: Heading,
+    original: Option<KeptFile>,
+) -> Result<control::File, Refusal> {
+    let game = replayed(record, ply.unwrap_or(u32::MAX))?;
+    let kind = game.kind();
+    let given = format;
+    let ending = match (format.trim_start_matches('.'), kind) {
+        ("", GameKind::Go | GameKind::Gomoku) => "sgf",
+        ("", GameKind::Xiangqi) => "pgn",
+        ("", GameKind::Liuzhou | GameKind::LightsOut) => "qiyou",
+        (given, _) => given,
+    };
+    let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
+    let format = Format::by_extension(ending).ok_or_else(|| bad("no such format"))?;
+    let name = |ending: &str| file_name(kind, &heading, &ending.to_ascii_lowercase());
+    if let Some(kept) = original.filter(|kept| {
+        ply.is_none()
+            && (given.is_empty() || Format::by_extension(&kept.ending) == Some(format))
+            && kept.actions as usize == record.actions.len()
+    }) {
+        return Ok(control::File { name: name(&kept.ending), content: kept.content.into() });
+    }
+    let name = name(ending);
+    let file = GameFile {
+        start: replayed(record, 0)?,
+        actions: record.actions[..game.ply() as usize].to_vec(),
+        game,
+        result: None,
+        heading,
+        tags: Vec::new(),
+        collection: None,
+    };
+    let content = file.write(format).map_err(bad)?;
+    if content.len() > limits::FILE_BYTES {
+        return Err(bad("it is too long for a file"));
+    }
+    Ok(control::File { name, content: content.into_bytes().into() })
+}
+
+fn unreadable(zh: &str, en: &str) -> Refusal {
+    let reason = Some(control::Words {
+        zh: format!("读不了这个文件：{zh}。"),
+        en: format!("Can't read this file: {en}."),
+    });
+    Refusal { reason, ..Refusal::new(RefusalCode::RefusalBadRequest, en) }
+}
+
+/// Reads a file, whose format follows from its extension and its header.
+fn read_file(name: &str, content: &[u8]) -> Result<GameFile, Refusal> {
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let format =
+        Format::by_extension(ending).ok_or_else(|| unreadable("不认识这种格式", "unknown format"))?;
+    let text = files::text(content);
+    let kind = match format {
+        // In SGF, GM[4] is gomoku (Gomoku+Renju) and GM[1], the default, is Go.
+        Format::Sgf if text.contains("GM[4]") => GameKind::Gomoku,
+        Format::Sgf => GameKind::Go,
+        Format::Psq => GameKind::Gomoku,
+        Format::Record(_) => {
+            let record = match Record::read(&text) {
+                Ok(record) => record,
+                Err(stopped) => stopped.read,
+            };
+            let word = record.tag("Game").map(str::to_ascii_lowercase);
+            word.as_deref().and_then(GameKind::from_word).unwrap_or(GameKind::Xiangqi)
+        }
+        Format::Position => GameKind::Xiangqi,
+        Format::Lights => GameKind::LightsOut,
+    };
+    // Both notations are recognised.
+    let format = if matches!(format, Format::Record(_)) { Format::Record(Notation::Iccs) } else { format };
+    GameFile::read(kind, format, content).map_err(|stopped| {
+        let at = &stopped.error;
+        unreadable(
+            &format!("第 {} 行第 {} 个字符处不对", at.line, at.column),
+            &format!("line {}, column {}: expected {}", at.line, at.column, at.expected),
+        )
+    })
+}
+
+/// The file name of an exported match, such as `2026-11-24 Ann – Level 3.pgn`; the game takes the place of unknown players.
+fn file_name(kind: GameKind, heading: &Heading, ending: &str) -> String {
+    /// Characters that every file system allows, and their maximum number: a name has at most 255 bytes.
+    const SIGNS: usize = 24;
+    let plain = |text: &str| {
+        let text = text.replace(BOT, "Level ");
+        let allowed = text.chars().filter(|sign| !sign.is_control() && !"/\\:*?\"<>|".contains(*sign));
+        allowed.take(SIGNS).collect::<String>().trim_matches([' ', '.']).to_owned()
+    };
+    let named = [&heading.first, &heading.second].map(|name| plain(name));
+    let named: Vec<&str> = named.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    let (date, named) = (plain(&heading.date), named.join(" – "));
+    let who = if named.is_empty() { kind.word() } else { &named };
+    let parts: Vec<&str> = [date.as_str(), who].into_iter().filter(|part| !part.is_empty()).collect();
+    format!("{}.{ending}", parts.join(" "))
+}
+
+/// Name of a bot in files, followed by its level.
+const BOT: &str = "Qiyou, level ";
+
+/// A name or event for a list: one line, shortened. The file keeps the full text.
+fn short(said: &str) -> String {
+    const MOST: usize = proto::limits::CLIENT_ID_BYTES / 4;
+    said.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST).collect()
+}
+
+/// The match result for a file's result, if the reason is known too.
+fn explained(ended: Ended) -> Option<MatchResult> {
+    match (ended.cause, ended.winner) {
+        (Cause::Resigned, Some(winner)) => Some(MatchResult::Resigned(winner.other())),
+        (Cause::Time, Some(winner)) => Some(MatchResult::TimedOut(winner.other())),
+        (Cause::Agreed, None) => Some(MatchResult::DrawAgreed),
+        _ => None,
+    }
+}
+
+/// The inverse: the result for a file, if the rules do not show it.
+fn told(result: MatchResult) -> Option<Ended> {
+    let (winner, cause) = match result {
+        MatchResult::Played(_) => return None,
+        MatchResult::Resigned(side) => (Some(side.other()), Cause::Resigned),
+        MatchResult::TimedOut(side) => (Some(side.other()), Cause::Time),
+        MatchResult::DrawAgreed => (None, Cause::Agreed),
+    };
+    Some(Ended { winner, cause })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_saved_match_is_called_after_its_day_and_who_played_it() {
+        let heading = |first: &str, second: &str, date: &str| Heading {
+            first: first.into(),
+            second: second.into(),
+            event: String::new(),
+            date: date.into(),
+            ended: None,
+        };
+        let name = |heading| file_name(GameKind::Xiangqi, &heading, "pgn");
+        assert_eq!(name(heading("Ann", "Qiyou, level 3", "2026-11-24")), "2026-11-24 Ann – Level 3.pgn");
+        assert_eq!(name(heading("", "", "2026-11-24")), "2026-11-24 xiangqi.pgn", "of two people here");
+        assert_eq!(name(heading("", "", "")), "xiangqi.pgn");
+        let hostile = name(heading("../a/b\u{7}", &"很".repeat(300), "1.1.?"));
+        assert_eq!(hostile, format!("1.1 ab – {}.pgn", "很".repeat(24)), "it stays in its folder and fits");
+    }
+
+    #[test]
+    fn a_game_is_told_by_the_files_name_and_content() {
+        let kind =
+            |name: &str, text: &str| read_file(name, text.as_bytes()).map(|file| file.start.kind()).ok();
+        assert_eq!(kind("a.sgf", "(;GM[1]SZ[9];B[ee];W[gc])"), Some(GameKind::Go));
+        assert_eq!(kind("a.SGF", "(;GM[4]SZ[15];B[hh])"), Some(GameKind::Gomoku));
+        assert_eq!(kind("a.pgn", "1. 炮二平五 马8进7 *"), Some(GameKind::Xiangqi));
+        assert_eq!(kind("a.qiyou", "[Game \"liuzhou\"]\n\n1. c3 a6 *"), Some(GameKind::Liuzhou));
+        assert_eq!(kind("a.lights", ".#.\n###\n.#.\n"), Some(GameKind::LightsOut));
+        assert_eq!(kind("a.doc", "something"), None);
+        assert_eq!(kind("a.pgn", "1. 炮九平一 *"), None);
+    }
+
+    #[test]
+    fn an_end_is_told_and_understood_alike_and_one_without_a_cause_is_left_unexplained() {
+        for side in Side::BOTH {
+            for result in [MatchResult::Resigned(side), MatchResult::TimedOut(side), MatchResult::DrawAgreed]
+            {
+                assert_eq!(told(result).and_then(explained), Some(result));
+            }
+        }
+        let unsaid = |winner| explained(Ended { winner, cause: Cause::Unsaid });
+        assert_eq!([Some(Side::First), Some(Side::Second), None].map(unsaid), [None; 3]);
+    }
+}
