@@ -4,12 +4,10 @@
 //! five reports per second, carriers by the devices in range.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use engine::Side;
+use engine::{Action, AnyGame, Point, Side};
 use link::Duplex;
 use link::identity::Identity;
 use proto::control::{self, NoticeKind, RefusalCode, event};
@@ -27,24 +25,26 @@ use crate::chance::Chance;
 use crate::clients::Clients;
 use crate::config::{HostConfig, HostError, IDENTITY};
 use crate::connection::{ClientId, ClientNews};
-use crate::desktop::{self, Desktop, SleepNews};
-use crate::dialing::Dialing;
+use crate::counting;
+use crate::desktop::{self, Bus, SleepNews};
+use crate::dialing::{Dialing, DialingEvent};
 use crate::exchange::Imported;
 use crate::gifts::Gifts;
 use crate::guests::Guests;
 use crate::invitations::Invitations;
 use crate::journal::Journal;
-use crate::judging::{Judging, PositionJudged};
+use crate::judging::{Judge, PositionJudged};
 use crate::link_task::LinkTask;
 use crate::links::{LinkId, LinkNews};
 use crate::names::Names;
 use crate::nearby::Neighbourhood;
-use crate::power::{Power, PowerNews};
+use crate::notifying::{self, Notifying};
+use crate::power::{Engines, Power, PowerNews};
 use crate::profile::Profile;
-use crate::puzzles::PuzzleRoom;
+use crate::puzzles::{self, Puzzles};
 use crate::radios::{Radio, RadioNews};
 use crate::registry::People;
-use crate::responder::{Responder, done};
+use crate::responder::{Responder, done, in_room};
 use crate::rings::Rings;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
@@ -52,7 +52,8 @@ use crate::store::{self, SavedBlocked, Store};
 use crate::strangers::Strangers;
 use crate::suspend::Suspend;
 use crate::tablebase::{TablebaseJob, TablebaseNews};
-use crate::work::Work;
+use crate::wall_clock::WallClock;
+use crate::work::{Job, Work};
 
 /// Delay before a bot or a peer is retried after a failed write. Short, so that play resumes soon after the user frees disk
 /// space.
@@ -111,11 +112,11 @@ pub(crate) enum Message {
     #[cfg(feature = "guest")]
     Hotspot(u64, crate::desktop::AccessPointNews),
     /// The verdict on a move in this puzzle room.
-    PuzzleJudged(MatchId, crate::puzzles::Judged),
+    PuzzleJudged(MatchId, puzzles::Judged),
     /// The result of a hint search in this puzzle room, for this responder.
-    PuzzleHint(Responder, MatchId, Result<crate::puzzles::HintFound, Refusal>),
+    PuzzleHint(Responder, MatchId, Result<puzzles::HintFound, Refusal>),
     /// Go: one stone of each chain that the engine considers dead, in this position.
-    DeadProposed(crate::counting::About, Vec<engine::Point>),
+    DeadProposed(counting::About, Vec<Point>),
     /// Says goodbye and stops. The sender is dropped when the actor has ended.
     Stop(oneshot::Sender<()>),
 }
@@ -133,11 +134,9 @@ pub(crate) struct Actor {
     pub(crate) data_dir: PathBuf,
     pub(crate) chance: Chance,
     pub(crate) work: Work,
-    pub(crate) judging: Option<Judging>,
-    pub(crate) last_judging: u64,
+    pub(crate) judge: Judge,
     pub(crate) tablebase: TablebaseJob,
-    pub(crate) wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
-    pub(crate) local_minute: Arc<dyn Fn(SystemTime) -> u16 + Send + Sync>,
+    pub(crate) wall_clock: WallClock,
     pub(crate) started: Instant,
     pub(crate) profile: Profile,
     pub(crate) blocked: BTreeMap<PlayerId, SavedBlocked>,
@@ -159,8 +158,7 @@ pub(crate) struct Actor {
     pub(crate) dialing: Dialing,
     pub(crate) radios: Vec<Radio>,
     pub(crate) rooms: BTreeMap<MatchId, Room>,
-    /// Puzzle rooms. Their ids are not used by any match.
-    pub(crate) puzzles: BTreeMap<MatchId, PuzzleRoom>,
+    pub(crate) puzzles: Puzzles,
     /// Rooms that have changed since clients were last shown them.
     dirty: BTreeSet<MatchId>,
     pub(crate) bot_maker: BotMaker,
@@ -170,12 +168,9 @@ pub(crate) struct Actor {
     pub(crate) panics: BTreeMap<(MatchId, usize), u32>,
     /// Rooms whose bot could not save its action, with the time of the next attempt.
     pub(crate) stalled: BTreeMap<MatchId, Instant>,
-    pub(crate) desktop: Option<Desktop>,
-    /// Program to start when a notification is clicked and no client with a window is attached.
-    pub(crate) app: Option<OsString>,
+    notifying: Notifying,
     pub(crate) power: Power,
-    /// Set while the system is about to sleep or asleep.
-    pub(crate) suspend: Option<Suspend>,
+    pub(crate) suspend: Suspend,
     stopping: Option<oneshot::Sender<()>>,
 }
 
@@ -217,11 +212,9 @@ impl Actor {
             journal: Journal::new(store),
             chance,
             work: Work::default(),
-            judging: None,
-            last_judging: 0,
+            judge: Judge::default(),
             tablebase: TablebaseJob::new(config.data_dir.clone(), power.engines.clone()),
-            wall_clock: config.wall_clock,
-            local_minute: config.local_minute,
+            wall_clock: WallClock::new(config.wall_clock, config.local_minute),
             started: Instant::now(),
             profile,
             blocked: BTreeMap::new(),
@@ -240,24 +233,23 @@ impl Actor {
             nearby: Neighbourhood::default(),
             #[cfg(feature = "online")]
             online: config.online.map(|online| {
-                let transport = Arc::new(link::online::OnlineTransport::new(online));
+                let transport = std::sync::Arc::new(link::online::OnlineTransport::new(online));
                 let secrets = crate::secrets::Secrets::new(config.data_dir.clone(), config.secrets.clone());
                 crate::online::Online::new(transport, secrets)
             }),
             dialing: Dialing::default(),
             radios: Vec::new(),
             rooms: BTreeMap::new(),
-            puzzles: BTreeMap::new(),
+            puzzles: Puzzles::default(),
             dirty: BTreeSet::new(),
             bot_maker: config.bots,
             bot_time: config.bot_time,
             bots: BTreeMap::new(),
             panics: BTreeMap::new(),
             stalled: BTreeMap::new(),
-            desktop: None,
-            app: config.app.clone(),
+            notifying: Notifying::new(config.app),
             power,
-            suspend: None,
+            suspend: Suspend::default(),
             stopping: None,
         };
         for saved in actor.journal.open_matches()? {
@@ -328,9 +320,19 @@ impl Actor {
             }
             Message::Bot(seat, ticket, news) => self.bot_said(seat, ticket, news),
             Message::Hint(responder, room, found) => self.hint_found(responder, room, found),
-            Message::Imported(responder, read) => self.imported(responder, read),
+            Message::Imported(responder, read) => {
+                self.work.ended(Job::File);
+                let now = self.wall_clock.unix_ms();
+                let kept = read.and_then(|read| read.keep(&mut self.journal, now));
+                responder.answer(kept.map(in_room));
+            }
             Message::WorkEnded(job) => self.work.ended(job),
-            Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
+            Message::Judged(ticket, judged) => {
+                let told = self.judge.judged(ticket, judged, &mut self.journal, &self.wall_clock);
+                if let Some(told) = told {
+                    self.tell(event::Body::Judgements(told));
+                }
+            }
             Message::Tablebase(ticket, news) => {
                 if self.tablebase.handle(ticket, news) {
                     self.tell_tablebase();
@@ -338,9 +340,12 @@ impl Actor {
             }
             Message::Link(id, news) => self.link_said(id, news),
             Message::Radio(index, news) => self.radio_said(index, news),
-            Message::Activated(subject) => self.activated(subject),
+            Message::Activated(subject) => {
+                self.tell(event::Body::Activated(notifying::activated(subject)));
+                self.notifying.start_app(self.clients.anyone_has_window());
+            }
             Message::Sleep(news) => self.on_sleep_news(news),
-            Message::Power(news) => self.on_power_news(news),
+            Message::Power(news) => self.rest_or_wake(|engines| engines.on_news(news)),
             #[cfg(feature = "guest")]
             Message::Guest(news) => self.guest_said(news),
             #[cfg(feature = "guest")]
@@ -364,6 +369,56 @@ impl Actor {
         }
     }
 
+    // The desktop.
+
+    fn start_desktop(&mut self, notifications: Option<Bus>, sleep: Option<Bus>, power: Option<Bus>) {
+        // Sending fails only after the actor has ended.
+        if let Some(bus) = notifications {
+            let inbox = self.inbox.clone();
+            let activated = move |subject| drop(inbox.send(Message::Activated(subject)));
+            self.tasks.spawn(self.notifying.connect(bus, activated));
+        }
+        if let Some(bus) = sleep {
+            let inbox = self.inbox.clone();
+            self.power.watch_sleep(bus, move |news| inbox.send(Message::Sleep(news)).is_ok());
+        }
+        if let Some(bus) = power {
+            let inbox = self.inbox.clone();
+            self.power.watch(bus, move |news| inbox.send(Message::Power(news)).is_ok());
+        }
+    }
+
+    /// A goodbye before the system's sleep, and reconnecting after it. Engines rest meanwhile.
+    fn on_sleep_news(&mut self, news: SleepNews) {
+        match news {
+            SleepNews::Soon(held) => {
+                self.suspend.begin(held, Instant::now());
+                self.rest_or_wake(|engines| engines.set_asleep(true));
+                // Everything is already on disk, because actions are stored before they are sent.
+                self.say_goodbye(ByeReason::ByeSuspend);
+                self.handle_dialing(DialingEvent::AllUnwanted);
+            }
+            SleepNews::Over => {
+                if self.suspend.end() {
+                    self.rest_or_wake(|engines| engines.set_asleep(false));
+                    self.look_for_everyone();
+                }
+            }
+        }
+    }
+
+    /// `change` returns whether engines begin or end to rest.
+    fn rest_or_wake(&mut self, change: impl FnOnce(&Engines) -> bool) {
+        if change(&self.power.engines) {
+            info!(rest = self.power.engines.rest(), "engines");
+            for id in self.rooms.keys().copied().collect::<Vec<_>>() {
+                self.wake_bots(id);
+            }
+        }
+    }
+
+    // Time.
+
     /// The earliest deadline of any part of the host.
     fn next_deadline(&self) -> Option<Instant> {
         let stalled = self.stalled.values().min().copied();
@@ -372,7 +427,7 @@ impl Actor {
         let letters = self.letters_deadline();
         #[cfg(not(feature = "online"))]
         let letters = None;
-        let others = [self.exposure_deadline(), self.suspend_deadline(), self.guests_deadline(), letters];
+        let others = [self.exposure_deadline(), self.suspend.due(), self.guests_deadline(), letters];
         let others = others.into_iter().chain([self.air_deadline()]);
         people.into_iter().chain(others).flatten().min()
     }
@@ -388,7 +443,10 @@ impl Actor {
         self.clocks_on_time();
         self.people_on_time();
         self.reach_on_time();
-        self.suspend_on_time();
+        let told = self.links.is_empty();
+        if self.suspend.on_time(now, told) {
+            info!(told, "the system may sleep");
+        }
         self.guests_on_time();
         #[cfg(feature = "online")]
         self.letters_on_time();
@@ -398,12 +456,12 @@ impl Actor {
     async fn part(&mut self) {
         info!("the host says goodbye");
         self.bots.clear();
-        self.judging = None;
+        self.judge.stop();
         self.tablebase.stop();
         for id in self.rooms.keys().copied().collect::<Vec<_>>() {
             self.stop_clock(id);
         }
-        self.desktop = None;
+        self.notifying.close();
         #[cfg(feature = "online")]
         self.last_letters();
         self.say_goodbye(ByeReason::ByeLeaving);
@@ -422,12 +480,6 @@ impl Actor {
         if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
             debug!("somebody did not take the goodbye");
         }
-    }
-
-    pub(crate) fn now_unix_ms(&self) -> i64 {
-        (self.wall_clock)()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .map_or(0, |since| since.as_millis().try_into().unwrap_or(i64::MAX))
     }
 
     // Clients.
@@ -460,7 +512,11 @@ impl Actor {
             Some(Body::Front(front)) => {
                 self.clients.set_front(id, front.on);
                 self.clients.set_unhurried(id, front.unhurried);
-                self.someone_looks(front.language()).map(|()| done())
+                let kept = self.profile.set_language(&mut self.journal, front.language());
+                if kept.is_ok() && self.clients.anyone_in_front() {
+                    self.notifying.withdraw_all();
+                }
+                kept.map(|()| done()).map_err(Refusal::from)
             }
             Some(Body::Scan(scan)) => {
                 self.clients.set_scanning(id, scan.on);
@@ -479,8 +535,10 @@ impl Actor {
 
     /// Sends an event to every attached client, and to the desktop, which may show a notification.
     pub(crate) fn tell(&mut self, body: event::Body) {
-        let quiet = rings(&body) && self.is_quiet();
-        self.notify(&body);
+        let hours = self.profile.quiet_hours();
+        let is_quiet = || self.wall_clock.is_quiet(hours);
+        let quiet = rings(&body) && is_quiet();
+        self.notifying.heard(&body, self.profile.language(), self.clients.anyone_in_front(), is_quiet);
         self.clients.tell(body, quiet);
     }
 
@@ -495,11 +553,13 @@ impl Actor {
         events.extend(self.people_events());
         events.extend(self.blocked_events());
         events.extend(self.strangers.events());
-        events.extend(self.gift_events());
+        let gifts = self.gifts.all().iter().filter_map(|gift| self.shown_gift(gift));
+        events.extend(gifts.map(event::Body::Gift));
         events.extend(self.guest_events());
         events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room, Viewer::Here))));
-        events
-            .extend(self.puzzles.keys().filter_map(|id| self.shown_puzzle_room(*id)).map(event::Body::Room));
+        let today = self.wall_clock.local_day();
+        let puzzles = self.puzzles.ids().filter_map(|id| self.puzzles.shown(id, &self.journal, today));
+        events.extend(puzzles.map(event::Body::Room));
         #[cfg(feature = "online")]
         events.extend(self.online_events());
         events.push(event::Body::Endings(self.tablebase.shown()));
@@ -529,6 +589,40 @@ impl Actor {
         self.propose_dead(id);
     }
 
+    /// Asks the engine for dead stones after two passes, when it is the turn of a user of this device.
+    fn propose_dead(&mut self, id: MatchId) {
+        let Some(room) = self.rooms.get(&id) else { return };
+        let at = counting::waits_for_marks(room, self.turn(room));
+        let room = self.rooms.get_mut(&id).expect("just seen");
+        let (true, Some((ply, revision))) = (room.proposal.is_due(at), at) else { return };
+        let AnyGame::Go(go) = room.game().clone() else { return };
+        let (inbox, about) = (self.inbox.clone(), (id, ply, revision));
+        // Sending fails only after the actor has ended.
+        let tell = move |dead| drop(inbox.send(Message::DeadProposed(about, dead)));
+        match counting::ask(go, self.chance.seed(), self.bot_time, tell) {
+            Ok(()) => room.proposal.begun((ply, revision)),
+            Err(error) => warn!(%error, "no thread for a proposal of dead stones"),
+        }
+    }
+
+    /// Marks the proposed chains for the user whose turn it is, unless the position has changed.
+    fn dead_proposed(&mut self, (id, ply, revision): counting::About, stones: &[Point]) {
+        let Some(room) = self.rooms.get(&id) else { return };
+        if (room.ply(), room.record().revision) != (ply, revision) {
+            return;
+        }
+        if counting::waits_for_marks(room, self.turn(room)).is_none() {
+            self.rooms.get_mut(&id).expect("just seen").proposal.missed();
+            return;
+        }
+        for &stone in stones {
+            if let Err(refusal) = self.play(id, Action::Toggle(stone)) {
+                debug!(%id, detail = refusal.detail, "the dead stones could not be marked");
+                return;
+            }
+        }
+    }
+
     /// Only the display has changed: schedules the display of the room.
     pub(crate) fn mark_for_display(&mut self, id: MatchId) {
         self.dirty.insert(id);
@@ -543,7 +637,7 @@ impl Actor {
                 let shown = self.shown(room, Viewer::Here);
                 self.tell(event::Body::Room(shown));
                 self.show_guests(id);
-            } else if let Some(shown) = self.shown_puzzle_room(id) {
+            } else if let Some(shown) = self.puzzles.shown(id, &self.journal, self.wall_clock.local_day()) {
                 self.tell(event::Body::Room(shown));
             }
         }

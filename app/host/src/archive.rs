@@ -5,11 +5,9 @@ use proto::control::{self, RefusalCode};
 use session::{MatchId, MatchRecord, MatchResult, Pace, wire};
 use tracing::warn;
 
-use crate::actor::Actor;
-use crate::peer::Peer;
-use crate::responder::{Answer, done, in_room};
-use crate::room::{Room, Seat, parse_match_name};
-use crate::setup::{local_seat, needs_one_device, replayed};
+use crate::journal::Journal;
+use crate::room::{PlayerId, Room, Seat, parse_match_name};
+use crate::setup::{needs_one_device, replayed};
 use crate::show::{self, Refusal};
 use crate::store::{MatchFilter, Opponent, SavedMatch, StoreError};
 
@@ -20,134 +18,242 @@ const LISTED: u32 = 20;
 /// detail.
 const MOST_LIGHTS: usize = 4_096;
 
-impl Actor {
-    pub(crate) fn list_matches(&mut self, asked: &control::ListMatches) -> Result<Answer, Refusal> {
-        let limit = if asked.limit == 0 { LISTED } else { asked.limit };
-        let (page, total) = self.journal.page(&self.match_filter(asked), asked.skip, limit)?;
-        let mut matches = Vec::new();
-        for id in page {
-            match self.journal.load(id) {
-                Ok(Some(saved)) => matches.extend(self.summary(saved, asked.boards)),
-                Ok(None) => {}
-                Err(error @ StoreError::Damaged { .. }) => warn!(%error, "a match is left out of the list"),
-                Err(error) => return Err(error.into()),
-            }
+/// A page of the list; `shown` turns a match into its line, see [`summary`].
+pub(crate) fn list(
+    asked: &control::ListMatches,
+    filter: &MatchFilter,
+    journal: &Journal,
+    shown: impl Fn(SavedMatch) -> Option<control::MatchSummary>,
+) -> Result<control::Matches, Refusal> {
+    let limit = if asked.limit == 0 { LISTED } else { asked.limit };
+    let (page, total) = journal.page(filter, asked.skip, limit)?;
+    let mut matches = Vec::new();
+    for id in page {
+        match journal.load(id) {
+            Ok(Some(saved)) => matches.extend(shown(saved)),
+            Ok(None) => {}
+            Err(error @ StoreError::Damaged { .. }) => warn!(%error, "a match is left out of the list"),
+            Err(error) => return Err(error.into()),
         }
-        Ok(Answer::Matches(control::Matches { matches, total }))
+    }
+    Ok(control::Matches { matches, total })
+}
+
+/// The filter for a client's list request. `people`: the known players with their names.
+pub(crate) fn filter<'a>(
+    asked: &control::ListMatches,
+    people: impl Iterator<Item = (PlayerId, &'a str)>,
+) -> MatchFilter {
+    let sought = asked.opponent.trim().to_lowercase();
+    let opponent = match sought.as_str() {
+        "" => Opponent::Anyone,
+        "bot" => Opponent::Bot,
+        "here" => Opponent::Here,
+        part => {
+            let called = |(_, name): &(PlayerId, &str)| name.to_lowercase().contains(part);
+            let players = people.filter(called).map(|(key, _)| key).collect();
+            Opponent::Called { players, part: part.to_owned() }
+        }
+    };
+    MatchFilter { game: wire::read_game(asked.game), opponent, outcome: asked.outcome() }
+}
+
+/// A match in a list. `shown_seat` shows a side of the match. `None` if the match cannot be replayed: then it is not shown, but
+/// stays in the file.
+pub(crate) fn summary(
+    saved: SavedMatch,
+    with_board: bool,
+    shown_seat: impl Fn(&Room, Side) -> control::Seat,
+) -> Option<control::MatchSummary> {
+    let (open, changed, origin) = (saved.open, saved.changed_unix_ms, saved.origin);
+    let room = Room::new(saved.record, saved.seats).ok()?;
+    let record = room.record();
+    let result = show::result(record, origin.as_ref());
+    let over = result.is_some();
+    let seat = |side: Side| {
+        let named = origin.as_ref().map(|origin| match side {
+            Side::First => origin.first.clone(),
+            Side::Second => origin.second.clone(),
+        });
+        let seat = shown_seat(&room, side);
+        match named {
+            Some(name) => control::Seat { name: proto::limits::fit_name(&name), ..seat },
+            None => seat,
+        }
+    };
+    let seats = Side::BOTH.map(seat);
+    let [first, second] = seats;
+    Some(control::MatchSummary {
+        room_id: record.id.to_string(),
+        setup: Some(wire::setup(&record.setup)),
+        first: Some(first),
+        second: Some(second),
+        ply: room.ply(),
+        moves: show::moves(&record.actions),
+        result,
+        changed_unix_ms: changed.try_into().unwrap_or(0),
+        digest: record.digest(),
+        record: room.notation().to_vec(),
+        revision: record.revision,
+        open,
+        board: (!over || with_board)
+            .then(|| show::board(room.game(), over))
+            .filter(|board| board.lights.len() <= MOST_LIGHTS),
+        pace: Pace::write(record.pace),
+        paused: record.paused,
+        origin,
+    })
+}
+
+/// The kept match of this name.
+pub(crate) fn saved(journal: &Journal, name: &str) -> Result<SavedMatch, Refusal> {
+    let no_such = || Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such match");
+    let id = parse_match_name(name).ok_or_else(no_such)?;
+    journal.load(id)?.ok_or_else(no_such)
+}
+
+/// The position of a kept match that a client looks at.
+pub(crate) fn position(saved: SavedMatch, look: &control::Look) -> Result<control::Position, Refusal> {
+    let ply = look.ply.min(saved.record.actions.len() as u32);
+    let over = ply as usize == saved.record.actions.len() && saved.record.result.is_some();
+    let game = replayed(&saved.record, ply)?;
+    let mut position = control::Position {
+        room_id: look.room_id.clone(),
+        ply,
+        board: Some(show::board(&game, over)),
+        total: saved.record.actions.len() as u32,
+        moves: show::moves(&saved.record.actions[..ply as usize]),
+        total_moves: show::moves(&saved.record.actions),
+        ..Default::default()
+    };
+    if look.record {
+        let whole = Room::new(saved.record, saved.seats)
+            .map_err(|error| Refusal::new(RefusalCode::RefusalNoSuchRoom, error.to_string()))?;
+        position.record = whole.notation().to_vec();
+        position.spoken = whole.spoken().to_vec();
+    }
+    Ok(position)
+}
+
+/// A new match with this id that goes on after `ply` actions of a kept one.
+pub(crate) fn branch(record: MatchRecord, ply: u32, id: MatchId) -> Result<MatchRecord, Refusal> {
+    needs_one_device(&record.setup)?;
+    let game = replayed(&record, ply)?;
+    let mut branch = MatchRecord::new(id, record.setup, Side::First);
+    branch.actions = record.actions;
+    branch.actions.truncate(ply as usize);
+    branch.result = game.outcome().map(MatchResult::Played);
+    Ok(branch)
+}
+
+/// Whether a kept match may be deleted: not one with a peer, because the other device may still send something about it.
+pub(crate) fn may_discard(saved: &SavedMatch) -> Result<(), Refusal> {
+    if saved.seats.iter().any(|seat| matches!(seat, Seat::Peer(_))) {
+        return Err(Refusal::new(RefusalCode::RefusalIllegal, "a match with another device is kept"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::{Action, GameKind, Level, Point};
+
+    use super::*;
+
+    const ANNA: PlayerId = PlayerId([1; 32]);
+    const BEN: PlayerId = PlayerId([2; 32]);
+
+    fn saved(actions: &[Point], seats: [Seat; 2]) -> SavedMatch {
+        let mut record = MatchRecord::new(MatchId([9; 16]), GameKind::Gomoku.default_setup(), Side::First);
+        record.actions = actions.iter().map(|at| Action::Place(*at)).collect();
+        SavedMatch { record, seats, settled: true, open: false, changed_unix_ms: 7, origin: None }
     }
 
-    /// The filter for a client's list request.
-    fn match_filter(&self, asked: &control::ListMatches) -> MatchFilter {
-        let sought = asked.opponent.trim().to_lowercase();
-        let opponent = match sought.as_str() {
-            "" => Opponent::Anyone,
-            "bot" => Opponent::Bot,
-            "here" => Opponent::Here,
-            part => {
-                let called = |peer: &&Peer| peer.name.to_lowercase().contains(part);
-                let players = self.people.values().filter(called).map(|peer| peer.key).collect();
-                Opponent::Called { players, part: part.to_owned() }
-            }
+    fn points() -> Vec<Point> {
+        (0..6).map(|column| Point::new(column, 2 * (column % 2))).collect()
+    }
+
+    fn shown_seat(room: &Room, side: Side) -> control::Seat {
+        control::Seat { name: format!("{:?}", room.seat(side)), ..control::Seat::default() }
+    }
+
+    #[test]
+    fn a_list_is_asked_for_bots_for_matches_here_or_for_part_of_a_name() {
+        let asked = |opponent: &str| control::ListMatches { opponent: opponent.into(), ..Default::default() };
+        let opponent = |text| filter(&asked(text), [(ANNA, "Anna"), (BEN, "Ben")].into_iter()).opponent;
+        assert!(matches!(opponent("  "), Opponent::Anyone));
+        assert!(matches!(opponent("Bot"), Opponent::Bot));
+        assert!(matches!(opponent("here"), Opponent::Here));
+        let Opponent::Called { players, part } = opponent(" ANN ") else { panic!("by name") };
+        assert_eq!((players, part.as_str()), (vec![ANNA], "ann"));
+        let Opponent::Called { players, part } = opponent("n") else { panic!("by name") };
+        assert_eq!((players.len(), part.as_str()), (2, "n"));
+    }
+
+    #[test]
+    fn a_list_has_as_many_matches_as_asked_for_and_all_that_can_be_shown() {
+        let (mut journal, _folder) = Journal::for_test();
+        for number in 1..=25 {
+            let record =
+                MatchRecord { id: MatchId([number; 16]), ..saved(&points(), Seat::BOTH_HERE).record };
+            let kept = journal.keep(|store| store.put_away(&record, Seat::BOTH_HERE, number.into()));
+            assert!(kept.is_ok());
+        }
+        let page = |limit, skip| {
+            let asked = control::ListMatches { limit, skip, ..Default::default() };
+            let all = filter(&asked, std::iter::empty());
+            let shown = |saved: SavedMatch| summary(saved, false, shown_seat);
+            list(&asked, &all, &journal, shown).map(|page| (page.matches.len(), page.total)).ok()
         };
-        MatchFilter { game: wire::read_game(asked.game), opponent, outcome: asked.outcome() }
+        assert_eq!([page(0, 0), page(3, 0), page(20, 20)], [Some((20, 25)), Some((3, 25)), Some((5, 25))]);
+        let asked = control::ListMatches::default();
+        let none = list(&asked, &filter(&asked, std::iter::empty()), &journal, |_| None);
+        assert_eq!(none.ok().map(|page| (page.matches.len(), page.total)), Some((0, 25)));
     }
 
-    /// `None` if the match cannot be replayed: then it is not shown, but stays in the file.
-    pub(crate) fn summary(&self, saved: SavedMatch, with_board: bool) -> Option<control::MatchSummary> {
-        let (open, changed, origin) = (saved.open, saved.changed_unix_ms, saved.origin);
-        let room = Room::new(saved.record, saved.seats).ok()?;
-        let record = room.record();
-        let result = show::result(record, origin.as_ref());
-        let over = result.is_some();
-        let seat = |side: Side| {
-            let named = origin.as_ref().map(|origin| match side {
-                Side::First => origin.first.clone(),
-                Side::Second => origin.second.clone(),
-            });
-            let seat = self.shown_seat(&room, side);
-            match named {
-                Some(name) => control::Seat { name: proto::limits::fit_name(&name), ..seat },
-                None => seat,
-            }
+    #[test]
+    fn a_finished_match_has_a_board_in_the_list_only_if_asked_for_and_names_of_an_imported_file() {
+        let mut over = saved(&points(), [Seat::Here, Seat::Bot(Level::MIN)]);
+        assert!(
+            summary(saved(&points(), Seat::BOTH_HERE), false, shown_seat)
+                .is_some_and(|one| one.board.is_some())
+        );
+        over.record.result = Some(MatchResult::DrawAgreed);
+        let again = || SavedMatch { record: over.record.clone(), ..saved(&[], over.seats.clone()) };
+        assert!(summary(again(), false, shown_seat).is_some_and(|one| one.board.is_none()));
+        assert!(summary(again(), true, shown_seat).is_some_and(|one| one.board.is_some()));
+        let origin = Some(control::Origin { first: "Go Seigen".into(), ..Default::default() });
+        let named = summary(SavedMatch { origin, ..again() }, false, shown_seat).expect("shown");
+        assert_eq!(named.first.map(|seat| seat.name).as_deref(), Some("Go Seigen"));
+        let mut broken = again();
+        broken.record.actions = vec![Action::Place(Point::new(0, 0)); 2];
+        assert!(summary(broken, false, shown_seat).is_none(), "it cannot be replayed");
+    }
+
+    #[test]
+    fn a_look_beyond_the_end_sees_the_end() {
+        let look = |ply, record| {
+            let look = control::Look { ply, record, ..control::Look::default() };
+            position(saved(&points(), Seat::BOTH_HERE), &look).ok().expect("a position")
         };
-        let seats = Side::BOTH.map(seat);
-        let [first, second] = seats;
-        Some(control::MatchSummary {
-            room_id: record.id.to_string(),
-            setup: Some(wire::setup(&record.setup)),
-            first: Some(first),
-            second: Some(second),
-            ply: room.ply(),
-            moves: show::moves(&record.actions),
-            result,
-            changed_unix_ms: changed.try_into().unwrap_or(0),
-            digest: record.digest(),
-            record: room.notation().to_vec(),
-            revision: record.revision,
-            open,
-            board: (!over || with_board)
-                .then(|| show::board(room.game(), over))
-                .filter(|board| board.lights.len() <= MOST_LIGHTS),
-            pace: Pace::write(record.pace),
-            paused: record.paused,
-            origin,
-        })
+        assert_eq!((look(99, false).ply, look(99, false).total), (6, 6));
+        assert_eq!((look(2, false).ply, look(2, false).moves, look(2, false).total_moves), (2, 2, 6));
+        assert_eq!((look(2, false).record.len(), look(2, true).record.len()), (0, 6));
     }
 
-    pub(crate) fn saved_match(&self, name: &str) -> Result<SavedMatch, Refusal> {
-        let no_such = || Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such match");
-        let id = parse_match_name(name).ok_or_else(no_such)?;
-        self.journal.load(id)?.ok_or_else(no_such)
+    #[test]
+    fn a_branch_goes_on_from_the_position_and_has_no_result_of_the_old_match() {
+        let mut record = saved(&points(), Seat::BOTH_HERE).record;
+        record.result = Some(MatchResult::Resigned(Side::First));
+        let new = branch(record.clone(), 4, MatchId([3; 16])).ok().expect("a match");
+        assert_eq!((new.id, new.actions.len(), new.result), (MatchId([3; 16]), 4, None));
+        assert_eq!(branch(record, 99, MatchId([3; 16])).ok().map(|new| new.actions.len()), Some(6));
     }
 
-    pub(crate) fn look(&mut self, look: &control::Look) -> Result<Answer, Refusal> {
-        let saved = self.saved_match(&look.room_id)?;
-        let ply = look.ply.min(saved.record.actions.len() as u32);
-        let over = ply as usize == saved.record.actions.len() && saved.record.result.is_some();
-        let game = replayed(&saved.record, ply)?;
-        let mut position = control::Position {
-            room_id: look.room_id.clone(),
-            ply,
-            board: Some(show::board(&game, over)),
-            total: saved.record.actions.len() as u32,
-            moves: show::moves(&saved.record.actions[..ply as usize]),
-            total_moves: show::moves(&saved.record.actions),
-            ..Default::default()
-        };
-        if look.record {
-            let whole = Room::new(saved.record, saved.seats)
-                .map_err(|error| Refusal::new(RefusalCode::RefusalNoSuchRoom, error.to_string()))?;
-            position.record = whole.notation().to_vec();
-            position.spoken = whole.spoken().to_vec();
-        }
-        Ok(Answer::Position(position))
-    }
-
-    pub(crate) fn branch(&mut self, branch: &control::Branch) -> Result<Answer, Refusal> {
-        let saved = self.saved_match(&branch.room_id)?;
-        needs_one_device(&saved.record.setup)?;
-        let seats = [local_seat(branch.first.as_ref())?, local_seat(branch.second.as_ref())?];
-        let game = replayed(&saved.record, branch.ply)?;
-        let mut record =
-            MatchRecord::new(MatchId(self.chance.bytes()), saved.record.setup.clone(), Side::First);
-        record.actions = saved.record.actions;
-        record.actions.truncate(branch.ply as usize);
-        record.result = game.outcome().map(MatchResult::Played);
-        self.begin(record, seats, None, false).map(in_room)
-    }
-
-    pub(crate) fn discard(&mut self, name: &str) -> Result<Answer, Refusal> {
-        let saved = self.saved_match(name)?;
-        if saved.seats.iter().any(|seat| matches!(seat, Seat::Peer(_))) {
-            // The other device may still send something about this match.
-            return Err(Refusal::new(RefusalCode::RefusalIllegal, "a match with another device is kept"));
-        }
-        let id = saved.record.id;
-        if self.rooms.contains_key(&id) {
-            self.close_room(id)?;
-        }
-        self.end_judging(Some(id));
-        self.journal.keep(|store| store.delete(id))?;
-        Ok(done())
+    #[test]
+    fn a_match_with_another_device_is_not_deleted() {
+        assert!(may_discard(&saved(&[], [Seat::Here, Seat::Peer(ANNA)])).is_err());
+        assert!(may_discard(&saved(&[], Seat::BOTH_HERE)).is_ok());
+        assert!(may_discard(&saved(&[], [Seat::Here, Seat::Guest(String::new())])).is_ok());
     }
 }

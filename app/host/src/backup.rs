@@ -21,12 +21,13 @@ use proto::control::{self, RefusalCode};
 use tracing::{info, warn};
 use zeroize::Zeroizing;
 
-use crate::actor::{Actor, Message};
+use crate::chance::Chance;
 use crate::config::IDENTITY;
+use crate::journal::Journal;
 use crate::responder::{Answer, Responder, done};
 use crate::show::Refusal;
 use crate::store::{self, DATABASE, StoreError};
-use crate::work::{Job, Stop};
+use crate::work::{Job, Stop, Work};
 
 /// Minimum length of a passphrase, in characters: at the cost of a guess here, eight random characters resist for years.
 const LEAST_CHARS: usize = 8;
@@ -106,76 +107,75 @@ fn said(code: RefusalCode, zh: &str, en: &str) -> Refusal {
     Refusal { reason, ..Refusal::new(code, en) }
 }
 
-impl Actor {
-    pub(crate) fn save_backup(&mut self, responder: Responder, asked: control::SaveBackup) {
-        match self.sealing(asked) {
-            Ok(work) => self.apart(responder, work),
-            Err(refusal) => responder.refuse(refusal),
-        }
-    }
+/// Reads, encrypts and writes, or reads and stages: on a thread of its own.
+pub(crate) type Task = Box<dyn FnOnce(&Stop) -> Result<Answer, Refusal> + Send>;
 
-    /// Checks the request; reading, encrypting and writing are done by the returned closure.
-    fn sealing(
-        &mut self,
-        asked: control::SaveBackup,
-    ) -> Result<impl FnOnce(&Stop) -> Result<Answer, Refusal> + Send + 'static, Refusal> {
-        let passphrase = Zeroizing::new(asked.passphrase);
-        if passphrase.chars().count() < LEAST_CHARS {
-            let (zh, en) = ("口令至少要八个字符。", "The passphrase needs at least 8 characters.");
-            return Err(said(RefusalCode::RefusalBadRequest, zh, en));
-        }
-        let path = absolute(&asked.path)?;
-        let identity = Zeroizing::new(fs::read(self.data_dir.join(IDENTITY)).map_err(|error| disk(&error))?);
-        let saves = self.journal.copier();
-        let (salt, nonce) = (self.chance.bytes(), self.chance.bytes());
-        Ok(move |stop: &Stop| {
-            stop.check()?;
-            let saves = saves.whole(stop);
-            stop.check()?;
-            let sealed = seal(&passphrase, &pack(&identity, &saves?), KdfParams::default(), salt, nonce);
-            stop.check()?;
-            // The app's default folder is created; any other missing folder is an error.
-            if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
-                fs::create_dir(folder).map_err(|error| disk(&error))?;
-            }
-            write_new(&path, &sealed, stop)?;
-            info!(path = %path.display(), bytes = sealed.len(), "everything was saved to a file");
-            Ok(done())
-        })
+/// Checks the request for a backup of this directory; reading, encrypting and writing are done by the returned task.
+pub(crate) fn save(
+    asked: control::SaveBackup,
+    directory: &Path,
+    journal: &Journal,
+    chance: &mut Chance,
+) -> Result<Task, Refusal> {
+    let passphrase = Zeroizing::new(asked.passphrase);
+    if passphrase.chars().count() < LEAST_CHARS {
+        let (zh, en) = ("口令至少要八个字符。", "The passphrase needs at least 8 characters.");
+        return Err(said(RefusalCode::RefusalBadRequest, zh, en));
     }
-
-    pub(crate) fn restore_backup(&mut self, responder: Responder, asked: control::RestoreBackup) {
-        let passphrase = Zeroizing::new(asked.passphrase);
-        let directory = self.data_dir.clone();
-        match absolute(&asked.path) {
-            Ok(path) => self.apart(responder, move |stop| {
-                let taken = stage(&path, &passphrase, &directory, stop)?;
-                info!(path = %path.display(), matches = taken.matches, "taken over with the next start");
-                Ok(Answer::Taken(taken))
-            }),
-            Err(refusal) => responder.refuse(refusal),
+    let path = absolute(&asked.path)?;
+    let identity = Zeroizing::new(fs::read(directory.join(IDENTITY)).map_err(|error| disk(&error))?);
+    let saves = journal.copier();
+    let (salt, nonce) = (chance.bytes(), chance.bytes());
+    Ok(Box::new(move |stop: &Stop| {
+        stop.check()?;
+        let saves = saves.whole(stop);
+        stop.check()?;
+        let sealed = seal(&passphrase, &pack(&identity, &saves?), KdfParams::default(), salt, nonce);
+        stop.check()?;
+        // The app's default folder is created; any other missing folder is an error.
+        if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
+            fs::create_dir(folder).map_err(|error| disk(&error))?;
         }
-    }
+        write_new(&path, &sealed, stop)?;
+        info!(path = %path.display(), bytes = sealed.len(), "everything was saved to a file");
+        Ok(done())
+    }))
+}
 
-    /// Runs `work` on a thread of its own: reading a long file takes time, and key derivation is slow by design.
-    fn apart(
-        &mut self,
-        responder: Responder,
-        work: impl FnOnce(&Stop) -> Result<Answer, Refusal> + Send + 'static,
-    ) {
-        if !self.work.has_room(Job::Backup) {
+/// Checks the request for a restoration into this directory; the returned task stages it for the next start.
+pub(crate) fn restore(asked: control::RestoreBackup, directory: &Path) -> Result<Task, Refusal> {
+    let passphrase = Zeroizing::new(asked.passphrase);
+    let directory = directory.to_owned();
+    let path = absolute(&asked.path)?;
+    Ok(Box::new(move |stop: &Stop| {
+        let taken = stage(&path, &passphrase, &directory, stop)?;
+        info!(path = %path.display(), matches = taken.matches, "taken over with the next start");
+        Ok(Answer::Taken(taken))
+    }))
+}
+
+/// Runs a task on a thread of its own: reading a long file takes time, and key derivation is slow by design. `ended` is called
+/// on that thread before the request is answered.
+pub(crate) fn run(
+    work: &mut Work,
+    responder: Responder,
+    task: Result<Task, Refusal>,
+    ended: impl FnOnce() + Send + 'static,
+) {
+    let task = match task {
+        Ok(task) if work.has_room(Job::Backup) => task,
+        Ok(_) => {
             let (zh, en) = ("正在备份或恢复，请稍等。", "Another backup or restoration is in progress.");
             return responder.refuse(said(RefusalCode::RefusalBusy, zh, en));
         }
-        let inbox = self.inbox.clone();
-        self.work.begin_stoppable(Job::Backup, responder.client, move |stop| {
-            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(stop)));
-            // Sending fails only after the actor has ended.
-            let _ = inbox.send(Message::WorkEnded(Job::Backup));
-            let failed = || Err(Refusal::new(RefusalCode::RefusalDisk, "the backup has failed"));
-            responder.answer(done.unwrap_or_else(|_| failed()));
-        });
-    }
+        Err(refusal) => return responder.refuse(refusal),
+    };
+    work.begin_stoppable(Job::Backup, responder.client, move |stop| {
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task(stop)));
+        ended();
+        let failed = || Err(Refusal::new(RefusalCode::RefusalDisk, "the backup has failed"));
+        responder.answer(done.unwrap_or_else(|_| failed()));
+    });
 }
 
 fn absolute(path: &str) -> Result<PathBuf, Refusal> {
@@ -478,5 +478,25 @@ mod tests {
             }
             take_incoming(here).expect("nothing more to do");
         }
+    }
+
+    #[test]
+    fn a_short_passphrase_and_a_path_without_a_root_are_refused_before_anything_is_read() {
+        let (journal, folder) = Journal::for_test();
+        let mut chance = Chance::new(crate::chance::Entropy::Seeded(1)).expect("seeded");
+        let mut code = |passphrase: &str, path: &str| {
+            let asked = control::SaveBackup { passphrase: passphrase.into(), path: path.into() };
+            save(asked, folder.path(), &journal, &mut chance).err().map(|refusal| refusal.code)
+        };
+        assert_eq!(code("1234567", "/tmp/backup"), Some(RefusalCode::RefusalBadRequest));
+        assert_eq!(code("correct horse", "backup"), Some(RefusalCode::RefusalBadRequest));
+        assert_eq!(code("correct horse", "/"), Some(RefusalCode::RefusalBadRequest));
+        assert_eq!(
+            code("correct horse", "/tmp/backup"),
+            Some(RefusalCode::RefusalDisk),
+            "no identity is there"
+        );
+        let asked = control::RestoreBackup { passphrase: "correct horse".into(), path: "backup".into() };
+        assert!(restore(asked, folder.path()).is_err());
     }
 }

@@ -3,119 +3,88 @@
 use std::net::{IpAddr, SocketAddr};
 
 use link::friend_code::{FriendCode, PLACES};
-use link::{Address, CarrierKind, Tag};
+use link::{Address, CarrierKind, Epoch, Tag};
 use proto::control::{self, RefusalCode, Visibility};
 use proto::limits;
-use tracing::info;
 
-use crate::actor::Actor;
-use crate::dialing::Target;
-use crate::radios::Radio;
+use crate::profile::Profile;
 use crate::room::PlayerId;
 use crate::show::Refusal;
-use crate::store::SavedFriend;
 
-impl Actor {
-    /// The friend code of this device with its present addresses.
-    pub(crate) fn friend_code(&self) -> control::FriendCode {
-        let places = self.used_transports().flat_map(|transport| transport.places()).take(PLACES).collect();
-        let tag = Tag::of(self.profile.advert_key(), self.epoch());
-        let code = FriendCode {
-            key: self.profile.identity().public_key(),
-            name: self.profile.name().to_owned(),
-            // An invisible device tells no tag that could be looked for.
-            tag: (self.profile.visibility() != Visibility::Nobody).then_some(tag),
-            places,
-        };
-        let qr = code.qr();
-        control::FriendCode { text: code.to_string(), side: qr.side as u32, dark: qr.packed().into() }
+/// The friend code of this device with these addresses.
+pub(crate) fn own(profile: &Profile, epoch: Epoch, places: impl Iterator<Item = Address>) -> FriendCode {
+    let tag = Tag::of(profile.advert_key(), epoch);
+    FriendCode {
+        key: profile.identity().public_key(),
+        name: profile.name().to_owned(),
+        // An invisible device tells no tag that could be looked for.
+        tag: (profile.visibility() != Visibility::Nobody).then_some(tag),
+        places: places.take(PLACES).collect(),
     }
+}
 
-    /// Adds the key of a friend code as a friend, and starts to look for that person.
-    pub(crate) fn add_friend(&mut self, text: &str) -> Result<(), Refusal> {
-        let bad = |why: String| Refusal::new(RefusalCode::RefusalBadRequest, why);
-        let code = FriendCode::read(text).map_err(|why| bad(why.to_string()))?;
-        let key = PlayerId(code.key);
-        if code.key == self.profile.identity().public_key() {
-            return Err(bad("this is the code of this device".into()));
-        }
-        if self.blocked.contains_key(&key) {
-            return Err(bad("this player is blocked here: unblock first".into()));
-        }
-        if self.people.get(&key).is_none_or(|peer| peer.friend.is_none()) {
-            let friend = SavedFriend {
-                key,
-                name: code.name.clone(),
-                // The next hello brings the real advertising key; until then this one matches no tag.
-                advert_key: self.chance.bytes(),
-                met_unix_ms: self.now_unix_ms(),
-                muted: false,
-                note: String::new(),
-            };
-            self.journal.keep(|store| store.put_friend(&friend))?;
-            // A connected stranger must send its hello again, to a session that knows its key.
-            self.drop_link(key, None);
-            let peer = self.new_peer(key, Some(friend))?;
-            self.people.insert(key, peer);
-            self.names.put(key, &code.name, true);
-            info!(name = code.name, "a friend was added by code");
-        }
-        #[cfg(feature = "online")]
-        self.ask_accounts_of_code(&code);
-        self.people.set_code(key, code);
-        if !self.radios.is_empty() {
-            self.seek(Target::Friend(key));
-        }
-        Ok(())
-    }
+/// A friend code as clients show it.
+pub(crate) fn shown(code: &FriendCode) -> control::FriendCode {
+    let qr = code.qr();
+    control::FriendCode { text: code.to_string(), side: qr.side as u32, dark: qr.packed().into() }
+}
 
-    /// Where the person of a friend code may be: nearby with the tag of the code, otherwise at the addresses in the code.
-    pub(crate) fn ways_of_code(&self, key: PlayerId) -> Vec<Address> {
-        let mut ways = Vec::new();
-        if let Some(code) = self.people.code(key) {
-            let near = code.tag.and_then(|tag| self.nearby.with_tag(tag));
-            ways.extend(near.into_iter().flat_map(|near| near.places(None)).cloned());
-            let kinds: Vec<_> = self.radios.iter().map(Radio::kind).collect();
-            ways.extend(code.places.iter().filter(|place| kinds.contains(&place.kind)).cloned());
-        }
-        // An address that was typed is not announced again after the link is lost.
-        let typed = |at: &&Address| at.kind == CarrierKind::Lan && at.text.parse::<SocketAddr>().is_ok();
-        if let Some(typed) = self.people.met_at(key).filter(typed)
-            && !ways.contains(typed)
-        {
-            ways.push(typed.clone());
-        }
-        ways
+/// Reads the friend code of somebody who may become a friend.
+pub(crate) fn read(
+    text: &str,
+    own_key: [u8; 32],
+    is_blocked: impl Fn(PlayerId) -> bool,
+) -> Result<FriendCode, Refusal> {
+    let bad = |why: String| Refusal::new(RefusalCode::RefusalBadRequest, why);
+    let code = FriendCode::read(text).map_err(|why| bad(why.to_string()))?;
+    if code.key == own_key {
+        return Err(bad("this is the code of this device".into()));
     }
+    if is_blocked(PlayerId(code.key)) {
+        return Err(bad("this player is blocked here: unblock first".into()));
+    }
+    Ok(code)
+}
 
-    /// Connects to the device at an address that the user has typed; returns its id.
-    pub(crate) fn meet_address(&mut self, text: &str) -> Result<String, Refusal> {
-        let at = typed_address(text)?;
-        let lan = self.used_transports().find(|transport| transport.kind() == CarrierKind::Lan);
-        let lan =
-            lan.ok_or_else(|| Refusal::new(RefusalCode::RefusalRadio, "the local network is not in use"))?;
-        let address = Address { kind: CarrierKind::Lan, text: at.to_string() };
-        if lan.places().contains(&address) {
-            return Err(bad_address("这是这台设备的地址", "This is the address of this device"));
-        }
-        let is_there = |key: &PlayerId| {
-            let is_linked = self.people.get(key).is_some_and(|peer| peer.link.is_some());
-            is_linked && self.people.met_at(*key) == Some(&address)
-        };
-        let linked = self.people.values().map(|peer| peer.key).find(is_there);
-        match linked {
-            Some(key) => self.meet(&key.to_string())?,
-            None => self.seek(Target::Address(address.clone())),
-        }
-        Ok(Target::Address(address).id())
+/// Where a person may be whom no advert has shown: nearby with the tag of the friend code, otherwise at the addresses in the
+/// code on carriers that are in use, and at an address that the user typed.
+pub(crate) fn ways(
+    code: Option<&FriendCode>,
+    met_at: Option<&Address>,
+    with_tag: impl Fn(Tag) -> Vec<Address>,
+    in_use: &[CarrierKind],
+) -> Vec<Address> {
+    let mut ways = Vec::new();
+    if let Some(code) = code {
+        ways.extend(code.tag.into_iter().flat_map(with_tag));
+        ways.extend(code.places.iter().filter(|place| in_use.contains(&place.kind)).cloned());
     }
+    // An address that was typed is not announced again after the link is lost.
+    let typed = |at: &&Address| at.kind == CarrierKind::Lan && at.text.parse::<SocketAddr>().is_ok();
+    if let Some(typed) = met_at.filter(typed)
+        && !ways.contains(typed)
+    {
+        ways.push(typed.clone());
+    }
+    ways
+}
 
-    /// Addresses of this device that another person can type.
-    pub(crate) fn places(&self) -> control::Places {
-        let lan = self.used_transports().filter(|transport| transport.kind() == CarrierKind::Lan);
-        let addresses = lan.flat_map(|transport| transport.places()).map(|place| place.text);
-        control::Places { addresses: addresses.take(limits::PLACES).collect() }
+/// The address of another device that the user has typed. `own`: this device's addresses; `None`: the local network is not in
+/// use.
+pub(crate) fn typed(text: &str, own: Option<&[Address]>) -> Result<Address, Refusal> {
+    let at = typed_address(text)?;
+    let own =
+        own.ok_or_else(|| Refusal::new(RefusalCode::RefusalRadio, "the local network is not in use"))?;
+    let address = Address { kind: CarrierKind::Lan, text: at.to_string() };
+    if own.contains(&address) {
+        return Err(bad_address("这是这台设备的地址", "This is the address of this device"));
     }
+    Ok(address)
+}
+
+/// Addresses of this device that another person can type, of those on the local network.
+pub(crate) fn places(lan: impl Iterator<Item = Address>) -> control::Places {
+    control::Places { addresses: lan.map(|place| place.text).take(limits::PLACES).collect() }
 }
 
 fn bad_address(zh: &str, en: &str) -> Refusal {
@@ -164,5 +133,56 @@ mod tests {
             assert!(words.en.contains(why), "{bad}: {}", words.en);
             assert!(!words.zh.is_empty());
         }
+    }
+
+    fn lan(text: &str) -> Address {
+        Address { kind: CarrierKind::Lan, text: text.into() }
+    }
+
+    fn code() -> FriendCode {
+        let tag = Tag::of(&[7; 32], Epoch::at(std::time::Duration::ZERO));
+        let bluetooth = Address { kind: CarrierKind::Bluetooth, text: "00:11:22:33:44:55".into() };
+        FriendCode {
+            key: [2; 32],
+            name: "Ben".into(),
+            tag: Some(tag),
+            places: vec![bluetooth, lan("10.0.0.7:5")],
+        }
+    }
+
+    #[test]
+    fn the_address_of_this_device_is_not_dialed_and_none_without_the_local_network() {
+        let own = [lan("192.168.1.20:47415")];
+        let refused = |text: &str, own| typed(text, own).expect_err("refused").code;
+        assert_eq!(refused("192.168.1.20:47415", Some(&own[..])), RefusalCode::RefusalBadRequest);
+        assert_eq!(refused("192.168.1.21:47415", None), RefusalCode::RefusalRadio);
+        assert_eq!(refused("nonsense", None), RefusalCode::RefusalBadRequest, "what can be mended first");
+        let other = typed(" 192.168.1.21:47415", Some(&own[..]));
+        assert_eq!(other.ok(), Some(lan("192.168.1.21:47415")));
+    }
+
+    #[test]
+    fn a_code_of_oneself_or_of_a_blocked_player_is_refused() {
+        let text = code().to_string();
+        assert_eq!(read(&text, [1; 32], |_| false).ok().map(|code| code.name), Some("Ben".into()));
+        assert!(read(&text, [2; 32], |_| false).is_err(), "one's own");
+        assert!(read(&text, [1; 32], |key| key == PlayerId([2; 32])).is_err(), "blocked");
+        assert!(read("no code", [1; 32], |_| false).is_err());
+    }
+
+    #[test]
+    fn a_person_is_looked_for_at_the_tag_then_at_addresses_of_carriers_in_use_then_where_it_was_met() {
+        let (code, near) = (code(), Address { kind: CarrierKind::Memory, text: "near".into() });
+        let with_tag = |tag| if Some(tag) == code.tag { vec![near.clone()] } else { Vec::new() };
+        let met = lan("10.0.0.9:5");
+        let lan_only = [CarrierKind::Lan];
+        let all = ways(Some(&code), Some(&met), with_tag, &lan_only);
+        assert_eq!(all, [near.clone(), lan("10.0.0.7:5"), met.clone()]);
+        assert_eq!(ways(Some(&code), None, |_| Vec::new(), &[]), [], "no carrier reaches it");
+        assert_eq!(ways(None, Some(&met), with_tag, &lan_only), [met.clone()]);
+        let code = FriendCode { places: vec![met.clone()], tag: None, ..code.clone() };
+        assert_eq!(ways(Some(&code), Some(&met), |_| Vec::new(), &lan_only), [met], "once");
+        let named = lan("ben.local");
+        assert_eq!(ways(None, Some(&named), |_| Vec::new(), &lan_only), [], "it was not typed");
     }
 }

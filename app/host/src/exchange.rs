@@ -9,13 +9,13 @@ use proto::control::{self, RefusalCode};
 use proto::limits;
 use session::{MatchId, MatchRecord, MatchResult};
 
-use crate::actor::{Actor, Message};
-use crate::responder::{Answer, Responder, in_room};
-use crate::room::Seat;
+use crate::journal::Journal;
+use crate::responder::Responder;
+use crate::room::{PlayerId, Seat};
 use crate::setup::replayed;
 use crate::show::{self, Refusal};
 use crate::store::{KeptFile, SavedMatch};
-use crate::work::Job;
+use crate::work::{Job, Work};
 
 /// A match read from a file.
 pub(crate) struct Imported {
@@ -54,109 +54,103 @@ impl Imported {
         let file = KeptFile { ending, actions, content: import.content.to_vec() };
         Ok(Self { record, origin, file })
     }
+
+    /// Keeps the match; returns its id. Importing the same file again returns the same match.
+    pub(crate) fn keep(self, journal: &mut Journal, unix_ms: i64) -> Result<MatchId, Refusal> {
+        let Self { record, origin, file } = self;
+        if let Some(known) = journal.taken_from(&file)? {
+            return Ok(known);
+        }
+        journal.keep(|store| store.take_in(&record, Seat::BOTH_HERE, (&origin, &file), unix_ms))?;
+        Ok(record.id)
+    }
 }
 
-impl Actor {
-    /// Imports a file on a thread of its own, because reading a hostile file may take long.
-    pub(crate) fn import(&mut self, responder: Responder, import: control::Import) {
-        if import.content.len() > limits::FILE_BYTES {
-            return responder.refuse(unreadable("文件太大", "the file is too large"));
+/// Reads a file on a thread of its own, because reading a hostile file may take long. `tell` gets the match, with this id, on
+/// that thread.
+pub(crate) fn import(
+    work: &mut Work,
+    responder: Responder,
+    id: MatchId,
+    import: control::Import,
+    tell: impl FnOnce(Responder, Result<Box<Imported>, Refusal>) + Send + 'static,
+) {
+    if import.content.len() > limits::FILE_BYTES {
+        return responder.refuse(unreadable("文件太大", "the file is too large"));
+    }
+    if !work.has_room(Job::File) {
+        let busy = Refusal::new(RefusalCode::RefusalBusy, "another file is being read");
+        return responder.refuse(busy);
+    }
+    work.begin_stoppable(Job::File, responder.client, move |stop| {
+        let read = std::panic::catch_unwind(|| Imported::read(id, &import));
+        let broken = || Err(unreadable("文件无法读取", "it cannot be read"));
+        let read = stop.check().and_then(|()| read.unwrap_or_else(|_| broken()));
+        tell(responder, read.map(Box::new));
+    });
+}
+
+/// Writes a file: the match is played through twice, which takes long for a long match.
+pub(crate) type Export = Box<dyn FnOnce() -> Result<control::File, Refusal> + Send>;
+
+/// Reads what an export needs from the saves. `own` is the name of this device's user, `name_of` that of another player.
+pub(crate) fn to_export(
+    saved: SavedMatch,
+    export: &control::Export,
+    journal: &Journal,
+    own: &str,
+    name_of: impl Fn(&PlayerId) -> String,
+) -> Result<Export, Refusal> {
+    let heading = heading(&saved, journal.day_of(saved.changed_unix_ms)?, own, name_of);
+    let original = journal.file_of(saved.record.id)?;
+    let (format, ply, record) = (export.format.clone(), export.ply, saved.record);
+    Ok(Box::new(move || exported(&format, ply, &record, heading, original)))
+}
+
+/// Writes a file on a thread of its own. `told` gets `to` and the file there, after `ended` was called; `to` comes back with a
+/// refusal.
+pub(crate) fn export<T: Send + 'static>(
+    work: &mut Work,
+    to: T,
+    file: impl FnOnce() -> Result<Export, Refusal>,
+    ended: impl FnOnce() + Send + 'static,
+    told: impl FnOnce(T, Result<control::File, Refusal>) + Send + 'static,
+) -> Result<(), (T, Refusal)> {
+    if !work.has_room(Job::Export) {
+        let busy = Refusal::new(RefusalCode::RefusalBusy, "other files are being written");
+        return Err((to, busy));
+    }
+    let file = match file() {
+        Ok(file) => file,
+        Err(refusal) => return Err((to, refusal)),
+    };
+    work.begin(Job::Export, move || {
+        let file = std::panic::catch_unwind(std::panic::AssertUnwindSafe(file));
+        ended();
+        let broken = || Err(Refusal::new(RefusalCode::RefusalBadRequest, "it cannot be written"));
+        told(to, file.unwrap_or_else(|_| broken()));
+    });
+    Ok(())
+}
+
+/// The header of an exported file: players, date, result. `day`: when the match was last changed.
+fn heading(saved: &SavedMatch, day: String, own: &str, name_of: impl Fn(&PlayerId) -> String) -> Heading {
+    let (alone, origin) = (saved.seats == Seat::BOTH_HERE, saved.origin.clone());
+    let name = |seat: &Seat| match seat {
+        // Two people at this device have no names.
+        Seat::Here if alone => String::new(),
+        Seat::Here => own.to_owned(),
+        Seat::Bot(level) => format!("{BOT}{level}"),
+        Seat::Peer(key) => name_of(key),
+        Seat::Guest(name) => name.clone(),
+    };
+    let [first, second] = saved.seats.each_ref().map(name);
+    let ended = saved.record.result.and_then(told).or_else(|| show::said_end(origin.as_ref()?));
+    match origin {
+        Some(control::Origin { first, second, event, date, .. }) => {
+            Heading { first, second, event, date, ended }
         }
-        if !self.work.has_room(Job::File) {
-            let busy = Refusal::new(RefusalCode::RefusalBusy, "another file is being read");
-            return responder.refuse(busy);
-        }
-        let (inbox, id) = (self.inbox.clone(), MatchId(self.chance.bytes()));
-        self.work.begin_stoppable(Job::File, responder.client, move |stop| {
-            let read = std::panic::catch_unwind(|| Imported::read(id, &import));
-            let broken = || Err(unreadable("文件无法读取", "it cannot be read"));
-            let read = stop.check().and_then(|()| read.unwrap_or_else(|_| broken()));
-            // Sending fails only after the actor has ended, and the client with it.
-            let _ = inbox.send(Message::Imported(responder, read.map(Box::new)));
-        });
-    }
-
-    pub(crate) fn imported(&mut self, responder: Responder, read: Result<Box<Imported>, Refusal>) {
-        self.work.ended(Job::File);
-        let now = self.now_unix_ms();
-        responder.answer(read.and_then(|read| {
-            let Imported { record, origin, file } = *read;
-            // Importing the same file again returns the same match.
-            if let Some(known) = self.journal.taken_from(&file)? {
-                return Ok(in_room(known));
-            }
-            self.journal.keep(|store| store.take_in(&record, Seat::BOTH_HERE, (&origin, &file), now))?;
-            Ok(in_room(record.id))
-        }));
-    }
-
-    /// Exports a match on a thread of its own: a long match is played through twice.
-    pub(crate) fn export(&mut self, responder: Responder, export: &control::Export) {
-        if let Err((responder, refusal)) =
-            self.begin_export(export, responder, |responder, file| responder.answer(file.map(Answer::File)))
-        {
-            responder.refuse(refusal);
-        }
-    }
-
-    /// Starts an export. `told` gets `to` and the file on the export's thread; `to` comes back with a refusal.
-    pub(crate) fn begin_export<T: Send + 'static>(
-        &mut self,
-        export: &control::Export,
-        to: T,
-        told: impl FnOnce(T, Result<control::File, Refusal>) + Send + 'static,
-    ) -> Result<(), (T, Refusal)> {
-        if !self.work.has_room(Job::Export) {
-            let busy = Refusal::new(RefusalCode::RefusalBusy, "other files are being written");
-            return Err((to, busy));
-        }
-        let work = match self.exporting(export) {
-            Ok(work) => work,
-            Err(refusal) => return Err((to, refusal)),
-        };
-        let inbox = self.inbox.clone();
-        self.work.begin(Job::Export, move || {
-            let file = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-            // Sending fails only after the actor has ended.
-            let _ = inbox.send(Message::WorkEnded(Job::Export));
-            let broken = || Err(Refusal::new(RefusalCode::RefusalBadRequest, "it cannot be written"));
-            told(to, file.unwrap_or_else(|_| broken()));
-        });
-        Ok(())
-    }
-
-    /// Reads what an export needs from the saves; the match is played through and written by the returned closure.
-    fn exporting(
-        &self,
-        export: &control::Export,
-    ) -> Result<impl FnOnce() -> Result<control::File, Refusal> + Send + 'static, Refusal> {
-        let saved = self.saved_match(&export.room_id)?;
-        let heading = self.heading(&saved)?;
-        let original = self.journal.file_of(saved.record.id)?;
-        let (format, ply, record) = (export.format.clone(), export.ply, saved.record);
-        Ok(move || exported(&format, ply, &record, heading, original))
-    }
-
-    /// The header of an exported file: players, date, result.
-    fn heading(&self, saved: &SavedMatch) -> Result<Heading, Refusal> {
-        let (alone, origin) = (saved.seats == Seat::BOTH_HERE, saved.origin.clone());
-        let name = |seat: &Seat| match seat {
-            // Two people at this device have no names.
-            Seat::Here if alone => String::new(),
-            Seat::Here => self.profile.name().to_owned(),
-            Seat::Bot(level) => format!("{BOT}{level}"),
-            Seat::Peer(key) => self.people.get(key).map_or_else(String::new, |peer| peer.name.clone()),
-            Seat::Guest(name) => name.clone(),
-        };
-        let [first, second] = saved.seats.each_ref().map(name);
-        let day = self.journal.day_of(saved.changed_unix_ms)?;
-        let ended = saved.record.result.and_then(told).or_else(|| show::said_end(origin.as_ref()?));
-        Ok(match origin {
-            Some(control::Origin { first, second, event, date, .. }) => {
-                Heading { first, second, event, date, ended }
-            }
-            None => Heading { first, second, event: String::new(), date: day, ended },
-        })
+        None => Heading { first, second, event: String::new(), date: day, ended },
     }
 }
 
@@ -336,5 +330,84 @@ mod tests {
         }
         let unsaid = |winner| explained(Ended { winner, cause: Cause::Unsaid });
         assert_eq!([Some(Side::First), Some(Side::Second), None].map(unsaid), [None; 3]);
+    }
+
+    fn file(name: &str, text: &'static str) -> control::Import {
+        control::Import { name: name.into(), content: text.as_bytes().into() }
+    }
+
+    #[test]
+    fn the_same_file_is_kept_once() {
+        let (mut journal, _folder) = Journal::for_test();
+        let mut keep = |id: u8, text| {
+            let read = Imported::read(MatchId([id; 16]), &file("a.sgf", text)).ok().expect("a game");
+            read.keep(&mut journal, 5).ok()
+        };
+        assert_eq!(keep(1, "(;GM[1]SZ[9];B[ee];W[gc])"), Some(MatchId([1; 16])));
+        assert_eq!(keep(2, "(;GM[1]SZ[9];B[ee];W[gc])"), Some(MatchId([1; 16])), "the match that is there");
+        assert_eq!(keep(3, "(;GM[1]SZ[9];B[ee])"), Some(MatchId([3; 16])));
+    }
+
+    #[test]
+    fn who_played_is_named_in_a_file_by_the_seats_or_as_the_imported_file_says() {
+        let record = MatchRecord::new(MatchId([1; 16]), GameKind::Go.default_setup(), Side::First);
+        let named = |seats: [Seat; 2], origin| {
+            let saved = SavedMatch {
+                record: record.clone(),
+                seats,
+                open: false,
+                settled: true,
+                changed_unix_ms: 0,
+                origin,
+            };
+            let Heading { first, second, date, .. } =
+                heading(&saved, "1970-01-01".into(), "Ann", |key| format!("peer {}", key.0[0]));
+            [first, second, date]
+        };
+        let peer = Seat::Peer(PlayerId([7; 32]));
+        assert_eq!(named([Seat::Here, peer], None), ["Ann", "peer 7", "1970-01-01"]);
+        assert_eq!(named(Seat::BOTH_HERE, None), ["", "", "1970-01-01"], "two people here");
+        let level = engine::Level::MIN;
+        let bot = named([Seat::Bot(level), Seat::Guest("Ben".into())], None);
+        assert_eq!(bot, [format!("{BOT}{level}"), "Ben".into(), "1970-01-01".into()]);
+        let origin = control::Origin { first: "Go Seigen".into(), date: "1933".into(), ..Default::default() };
+        assert_eq!(named(Seat::BOTH_HERE, Some(origin)), ["Go Seigen", "", "1933"]);
+    }
+
+    #[test]
+    fn a_file_that_begins_with_a_board_set_up_by_hand_is_not_imported() {
+        let read = |text| Imported::read(MatchId([1; 16]), &file("a.sgf", text)).map(drop);
+        assert!(read("(;GM[1]SZ[9]AB[aa];W[gc])").is_err());
+        assert!(read("(;GM[1]SZ[9];B[gc])").is_ok());
+    }
+
+    #[test]
+    fn an_unchanged_import_is_exported_as_the_file_that_it_was() {
+        let text = "(;GM[1]SZ[9]C[a comment];B[ee];W[gc])";
+        let Imported { record, file, .. } =
+            Imported::read(MatchId([1; 16]), &file("a.sgf", text)).ok().expect("a game");
+        let heading = || Heading {
+            first: String::new(),
+            second: String::new(),
+            event: String::new(),
+            date: String::new(),
+            ended: None,
+        };
+        let kept = || {
+            Some(KeptFile {
+                ending: file.ending.clone(),
+                actions: file.actions,
+                content: file.content.clone(),
+            })
+        };
+        let content = |ply, record: &MatchRecord| {
+            exported("", ply, record, heading(), kept()).ok().map(|file| file.content.to_vec())
+        };
+        assert_eq!(content(None, &record).as_deref(), Some(text.as_bytes()));
+        assert_ne!(content(Some(1), &record).as_deref(), Some(text.as_bytes()), "a part of it");
+        let mut longer = record.clone();
+        longer.actions.push(engine::Action::Pass);
+        assert_ne!(content(None, &longer).as_deref(), Some(text.as_bytes()), "it was played on");
+        assert!(exported("doc", None, &record, heading(), None).is_err(), "no such format");
     }
 }

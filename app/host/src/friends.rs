@@ -5,9 +5,10 @@ use proto::limits;
 use proto::peer::ByeReason;
 use session::Role;
 use tokio::time::Instant;
-use tracing::warn;
+use tracing::{info, warn};
 
 use crate::actor::Actor;
+use crate::codes;
 use crate::dialing::Target;
 use crate::journal::{ACCOUNT_OF, MET_BY};
 use crate::room::{PlayerId, Seat};
@@ -31,6 +32,38 @@ impl Actor {
         Ok(())
     }
 
+    /// Adds the key of a friend code as a friend, and starts to look for that person.
+    pub(crate) fn add_friend(&mut self, text: &str) -> Result<(), Refusal> {
+        let own = self.profile.identity().public_key();
+        let code = codes::read(text, own, |key| self.blocked.contains_key(&key))?;
+        let key = PlayerId(code.key);
+        if self.people.get(&key).is_none_or(|peer| peer.friend.is_none()) {
+            let friend = SavedFriend {
+                key,
+                name: code.name.clone(),
+                // The next hello brings the real advertising key; until then this one matches no tag.
+                advert_key: self.chance.bytes(),
+                met_unix_ms: self.wall_clock.unix_ms(),
+                muted: false,
+                note: String::new(),
+            };
+            self.journal.keep(|store| store.put_friend(&friend))?;
+            // A connected stranger must send its hello again, to a session that knows its key.
+            self.drop_link(key, None);
+            let peer = self.new_peer(key, Some(friend))?;
+            self.people.insert(key, peer);
+            self.names.put(key, &code.name, true);
+            info!(name = code.name, "a friend was added by code");
+        }
+        #[cfg(feature = "online")]
+        self.ask_accounts_of_code(&code);
+        self.people.set_code(key, code);
+        if !self.radios.is_empty() {
+            self.seek(Target::Friend(key));
+        }
+        Ok(())
+    }
+
     /// Blocks a player: a friend, a connected device, or one that asks for a comparison.
     pub(crate) fn block(&mut self, who: &str) -> Result<(), Refusal> {
         let key = self.anybody(who)?;
@@ -43,7 +76,7 @@ impl Actor {
         let blocked = SavedBlocked {
             key,
             name: self.name_of(key),
-            since_unix_ms: self.now_unix_ms(),
+            since_unix_ms: self.wall_clock.unix_ms(),
             advert_key: friend.map(|friend| friend.advert_key),
             address,
         };

@@ -1,9 +1,13 @@
-//! Offers of copies of kept matches by friends, until the user keeps or declines them.
+//! Copies of kept matches as gifts: what may be given, and the offers of friends until the user keeps or declines them.
 
 use engine::Side;
+use proto::control::{self, RefusalCode};
 use session::{MatchId, MatchRecord};
 
-use crate::room::PlayerId;
+use crate::journal::Journal;
+use crate::room::{PlayerId, Seat};
+use crate::show::Refusal;
+use crate::store::SavedMatch;
 
 /// Maximum number of unanswered offers. Further ones are not shown, so that nobody can flood the user.
 const MOST_GIFTS: usize = 8;
@@ -26,16 +30,30 @@ impl Gift {
         self.from
     }
 
-    pub(crate) fn record(&self) -> &MatchRecord {
-        &self.record
+    /// The match as it would be kept.
+    pub(crate) fn as_saved(&self) -> SavedMatch {
+        SavedMatch {
+            record: self.record.clone(),
+            seats: Seat::BOTH_HERE,
+            open: false,
+            settled: true,
+            changed_unix_ms: self.came_unix_ms,
+            origin: None,
+        }
     }
 
-    pub(crate) fn came_unix_ms(&self) -> i64 {
-        self.came_unix_ms
+    /// The gift for clients. `name`: who gives it.
+    pub(crate) fn shown(&self, name: String, summary: control::MatchSummary) -> control::Gift {
+        control::Gift {
+            gift_id: self.number.to_string(),
+            peer: self.from.to_string(),
+            name,
+            r#match: Some(summary),
+        }
     }
 
     /// The record as kept here: like an imported file, a match of this device with a new id.
-    pub(crate) fn copy(&self, id: MatchId) -> MatchRecord {
+    fn copy(&self, id: MatchId) -> MatchRecord {
         MatchRecord {
             id,
             my_side: Side::First,
@@ -79,10 +97,40 @@ impl Gifts {
         &self.open
     }
 
+    /// Handles the user's answer, and keeps the match under this id if the user wants it. Returns the offer's number, and
+    /// whether the match was kept.
+    pub(crate) fn answer(
+        &mut self,
+        answer: &control::AnswerGift,
+        id: MatchId,
+        journal: &mut Journal,
+        unix_ms: i64,
+    ) -> Result<(u64, bool), Refusal> {
+        let no_such = || Refusal::new(RefusalCode::RefusalNoOffer, "no such gift");
+        let number: u64 = answer.gift_id.parse().map_err(|_| no_such())?;
+        let gift = self.get(number).ok_or_else(no_such)?;
+        if answer.keep {
+            let record = gift.copy(id);
+            journal.keep(|store| store.put_away(&record, Seat::BOTH_HERE, unix_ms))?;
+        }
+        self.remove(number);
+        Ok((number, answer.keep))
+    }
+
     /// Removes an offer that was answered, or cannot be shown.
     pub(crate) fn remove(&mut self, number: u64) {
         self.open.retain(|gift| gift.number != number);
     }
+}
+
+/// Whether a kept match may be given to a friend.
+pub(crate) fn may_give(saved: &SavedMatch) -> Result<(), Refusal> {
+    let with_peer = saved.seats.iter().any(|seat| matches!(seat, Seat::Peer(_)));
+    if saved.record.result.is_none() && with_peer {
+        let why = "a match with another device is given when it is over";
+        return Err(Refusal::new(RefusalCode::RefusalBadRequest, why));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -129,7 +177,7 @@ mod tests {
         let second = gifts.offer(ANNA, false, record(), 2).expect("shown").number();
         assert_ne!(first, second);
         assert!(gifts.get(first).is_none());
-        assert_eq!(gifts.get(second).map(Gift::came_unix_ms), Some(2));
+        assert_eq!(gifts.get(second).map(|gift| gift.came_unix_ms), Some(2));
     }
 
     #[test]
@@ -141,7 +189,42 @@ mod tests {
         assert!(copy.actions.len() == 1 && copy.offered.is_none() && copy.reveal.is_none());
         assert_eq!(
             (&copy.actions, copy.revision, &copy.setup),
-            (&gift.record().actions, 3, &gift.record().setup)
+            (&gift.record.actions, 3, &gift.record.setup)
         );
+    }
+
+    fn answer(gift_id: &str, keep: bool) -> control::AnswerGift {
+        control::AnswerGift { gift_id: gift_id.into(), keep }
+    }
+
+    #[test]
+    fn a_gift_is_answered_once_and_kept_only_if_it_is_wanted() {
+        let (mut journal, _folder) = Journal::for_test();
+        let mut gifts = Gifts::default();
+        for number in [1, 2] {
+            assert_eq!(gifts.offer(ANNA, false, record(), 0).map(Gift::number), Some(number));
+        }
+        let (kept, left) = (MatchId([9; 16]), MatchId([8; 16]));
+        assert_eq!(gifts.answer(&answer("1", true), kept, &mut journal, 5).ok(), Some((1, true)));
+        assert_eq!(gifts.answer(&answer("2", false), left, &mut journal, 5).ok(), Some((2, false)));
+        for gone in ["1", "2", "3", "", "-1"] {
+            let code =
+                gifts.answer(&answer(gone, true), left, &mut journal, 5).err().map(|refusal| refusal.code);
+            assert_eq!(code, Some(RefusalCode::RefusalNoOffer), "{gone}");
+        }
+        let is_kept =
+            |id| journal.load(id).ok().flatten().is_some_and(|saved| saved.seats == Seat::BOTH_HERE);
+        assert!(is_kept(kept) && !is_kept(left));
+    }
+
+    #[test]
+    fn a_match_with_another_device_is_given_when_it_is_over() {
+        let mut gifts = Gifts::default();
+        let mut saved = gifts.offer(ANNA, false, record(), 0).expect("shown").as_saved();
+        assert!(may_give(&saved).is_ok(), "of this device alone");
+        saved.seats = [Seat::Here, Seat::Peer(ANNA)];
+        assert!(may_give(&saved).is_err());
+        saved.record.result = Some(session::MatchResult::DrawAgreed);
+        assert!(may_give(&saved).is_ok());
     }
 }

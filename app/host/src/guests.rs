@@ -537,7 +537,7 @@ impl Actor {
             // Sending fails only after the actor has ended.
             let _ = inbox.send(Message::GuestFile(connection, text));
         };
-        if let Err(((), refusal)) = self.begin_export(&export, (), written) {
+        if let Err(((), refusal)) = self.export_to(&export, (), written) {
             self.guests.send(connection, Not::from(refusal).written(number));
         }
     }

@@ -30,6 +30,13 @@ impl Journal {
         Self { store, works: true, trouble: None }
     }
 
+    /// A journal in a folder of its own, which is removed with the second value.
+    #[cfg(test)]
+    pub(crate) fn for_test() -> (Self, tempfile::TempDir) {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        (Self::new(Store::open(folder.path()).expect("a disk that works")), folder)
+    }
+
     /// Writes in one transaction. When it returns `Ok` the data is on disk; otherwise nothing of it is.
     pub(crate) fn keep<T>(
         &mut self,
@@ -141,14 +148,9 @@ impl session::Journal for OfRoom<'_> {
 mod tests {
     use super::*;
 
-    fn journal() -> (Journal, tempfile::TempDir) {
-        let folder = tempfile::tempdir().expect("a folder for the test");
-        (Journal::new(Store::open(folder.path()).expect("a disk that works")), folder)
-    }
-
     #[test]
     fn trouble_with_the_disk_is_told_once_each_time_it_begins() {
-        let (mut journal, _folder) = journal();
+        let (mut journal, _folder) = Journal::for_test();
         let full = |_: &mut Store| -> Result<(), StoreError> { Err(StoreError::DiskFull) };
         assert!(journal.keep(|store| store.set_setting("name", "Anna")).is_ok());
         assert_eq!(journal.take_trouble(), None);

@@ -6,25 +6,32 @@ use std::time::{Duration, Instant};
 
 use engine::reasons::{self, Mistake};
 use engine::{AnyGame, GameKind, Level, Limits, Report, Side};
-use proto::control::{self, RefusalCode, event};
-use session::{MatchId, wire};
+use proto::control::{self, RefusalCode};
+use session::{MatchId, MatchRecord, wire};
 use tracing::warn;
 
-use crate::actor::{Actor, Message};
 use crate::bots::BotMaker;
+use crate::journal::Journal;
 use crate::mistakes;
 use crate::power::Engines;
-use crate::responder::{Answer, done};
-use crate::room::parse_match_name;
 use crate::setup::replayed;
 use crate::show::{self, Refusal};
 use crate::store::StoreError;
+use crate::wall_clock::WallClock;
 
 /// Search time per position of an analysis: a match of sixty moves takes 15 seconds.
 const JUDGING_TIME: Duration = Duration::from_millis(250);
 
+/// The analysis in progress, if there is one.
+#[derive(Default)]
+pub(crate) struct Judge {
+    present: Option<Judging>,
+    /// Ticket of the last analysis.
+    last: u64,
+}
+
 /// An analysis in progress, on a thread of its own.
-pub(crate) struct Judging {
+struct Judging {
     id: MatchId,
     ticket: u64,
     stop: Arc<AtomicBool>,
@@ -39,45 +46,51 @@ pub(crate) struct PositionJudged {
     mistake: Option<mistakes::Found>,
 }
 
+/// With what an analysis searches.
+pub(crate) struct Means {
+    pub(crate) maker: BotMaker,
+    pub(crate) seed: u64,
+    /// Maximum time per position.
+    pub(crate) time: Duration,
+    /// While they rest, the analysis waits.
+    pub(crate) engines: Engines,
+}
+
 impl Drop for Judging {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
 
-impl Actor {
-    /// Starts an analysis; it replaces one in progress.
-    pub(crate) fn analyse_match(&mut self, asked: &control::AnalyseMatch) -> Result<Answer, Refusal> {
-        if !asked.on {
-            self.end_judging(parse_match_name(&asked.room_id));
-            return Ok(done());
-        }
-        let saved = self.saved_match(&asked.room_id)?;
-        let (id, actions) = (saved.record.id, saved.record.actions.clone());
-        let start = replayed(&saved.record, 0)?;
-        if start.kind() == GameKind::LightsOut {
-            return Err(Refusal::new(
-                RefusalCode::RefusalIllegal,
-                "there is nobody to be better or worse than",
-            ));
-        }
-        self.end_judging(None);
-        self.last_judging += 1;
-        let ticket = self.last_judging;
-        let total = actions.len() as u32 + 1;
-        let stop = Arc::new(AtomicBool::new(false));
-        let shown = control::Judgements { room_id: asked.room_id.clone(), total, ..Default::default() };
-        let (maker, seed, inbox) = (self.bot_maker.clone(), self.chance.seed(), self.inbox.clone());
-        let (time, stopped) = (JUDGING_TIME.min(self.bot_time), stop.clone());
-        let engines = self.power.engines.clone();
-        let tell = move |judged| {
-            // Sending fails only after the actor has ended.
-            let _ = inbox.send(Message::Judged(ticket, judged));
-        };
+/// The first position of a match that can be analysed.
+pub(crate) fn start(record: &MatchRecord) -> Result<AnyGame, Refusal> {
+    let start = replayed(record, 0)?;
+    if start.kind() == GameKind::LightsOut {
+        let why = "there is nobody to be better or worse than";
+        return Err(Refusal::new(RefusalCode::RefusalIllegal, why));
+    }
+    Ok(start)
+}
+
+impl Judge {
+    /// Starts an analysis from the position of [`start`]; the caller has ended the one before. `name` is the match's for
+    /// clients. `tell` gets the analysis' ticket with the evaluation of each position, and with `None` at the end.
+    pub(crate) fn begin(
+        &mut self,
+        name: &str,
+        record: MatchRecord,
+        start: AnyGame,
+        means: Means,
+        tell: impl Fn(u64, Option<Box<PositionJudged>>) + Send + 'static,
+    ) -> Result<(), Refusal> {
+        let (judging, actions) = (self.next(record.id, name, record.actions.len()), record.actions);
+        let (ticket, stop) = (judging.ticket, judging.stop.clone());
         let work = move || {
+            let tell = |judged| tell(ticket, judged);
             let all = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                let options = JudgingOptions { time, engines: &engines, stop: &stopped };
-                judge_all(&maker, seed, start, &actions, &options, &tell);
+                let time = JUDGING_TIME.min(means.time);
+                let options = JudgingOptions { time, engines: &means.engines, stop: &stop };
+                judge_all(&means.maker, means.seed, start, &actions, &options, &tell);
             }));
             drop(all);
             tell(None);
@@ -86,54 +99,72 @@ impl Actor {
             .name("judging".into())
             .spawn(work)
             .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
-        self.judging = Some(Judging { id, ticket, stop, shown, mistakes: Vec::new() });
-        Ok(done())
+        self.present = Some(judging);
+        Ok(())
     }
 
-    /// Stops the analysis of this match, or any analysis, and reports its end to clients.
-    pub(crate) fn end_judging(&mut self, of: Option<MatchId>) {
-        if let Some(mut ended) = self.judging.take_if(|analysis| of.is_none_or(|id| id == analysis.id)) {
-            ended.shown.ended = true;
-            if let Err(error) = self.keep_mistakes(&mut ended) {
-                warn!(%error, "the mistakes of an analysed match are not kept");
-            }
-            self.tell(event::Body::Judgements(std::mem::take(&mut ended.shown)));
+    fn next(&mut self, id: MatchId, name: &str, actions: usize) -> Judging {
+        self.last += 1;
+        let shown =
+            control::Judgements { room_id: name.into(), total: actions as u32 + 1, ..Default::default() };
+        Judging { id, ticket: self.last, stop: Arc::default(), shown, mistakes: Vec::new() }
+    }
+
+    /// Stops the analysis of this match, or any analysis. Returns what clients are told of its end, if there was one. The
+    /// mistakes of the person here are kept, to be tried again.
+    pub(crate) fn end(
+        &mut self,
+        of: Option<MatchId>,
+        journal: &mut Journal,
+        clock: &WallClock,
+    ) -> Option<control::Judgements> {
+        let mut ended = self.present.take_if(|analysis| of.is_none_or(|id| id == analysis.id))?;
+        ended.shown.ended = true;
+        if let Err(error) = ended.keep_mistakes(journal, clock) {
+            warn!(%error, "the mistakes of an analysed match are not kept");
         }
+        Some(std::mem::take(&mut ended.shown))
     }
 
+    /// Stops the analysis, because the host ends.
+    pub(crate) fn stop(&mut self) {
+        self.present = None;
+    }
+
+    /// Handles the evaluation of the next position, or the end of the analysis. Returns what clients are told; nothing about an
+    /// analysis that was ended before.
+    pub(crate) fn judged(
+        &mut self,
+        ticket: u64,
+        judged: Option<Box<PositionJudged>>,
+        journal: &mut Journal,
+        clock: &WallClock,
+    ) -> Option<control::Judgements> {
+        let analysis = self.present.as_mut().filter(|analysis| analysis.ticket == ticket)?;
+        let Some(judged) = judged else { return self.end(None, journal, clock) };
+        let PositionJudged { shown, mistake } = *judged;
+        analysis.mistakes.extend(mistake);
+        analysis.shown.positions.push(shown);
+        Some(analysis.shown.clone())
+    }
+}
+
+impl Judging {
     /// Keeps the mistakes of the person here, to be tried again, and names them to clients.
-    fn keep_mistakes(&mut self, ended: &mut Judging) -> Result<(), StoreError> {
-        let Some(saved) = self.journal.load(ended.id)? else { return Ok(()) };
-        let keep = mistakes::to_keep(&saved.record, &saved.seats, &ended.mistakes);
+    fn keep_mistakes(&mut self, journal: &mut Journal, clock: &WallClock) -> Result<(), StoreError> {
+        let Some(saved) = journal.load(self.id)? else { return Ok(()) };
+        let keep = mistakes::to_keep(&saved.record, &saved.seats, &self.mistakes);
         if keep.is_empty() {
             return Ok(());
         }
         let (plies, new): (Vec<u32>, Vec<_>) = keep.into_iter().unzip();
-        let (today, now) = (self.local_day(), self.now_unix_ms());
-        self.journal.keep(|store| store.add_mistakes(&new, today, now))?;
+        journal.keep(|store| store.add_mistakes(&new, clock.local_day(), clock.unix_ms()))?;
         for (ply, mistake) in plies.into_iter().zip(new) {
-            if let Some(judged) = ended.shown.positions.get_mut(ply as usize + 1) {
+            if let Some(judged) = self.shown.positions.get_mut(ply as usize + 1) {
                 judged.try_again = mistake.id;
             }
         }
         Ok(())
-    }
-
-    /// Handles the evaluation of the next position, or the end of the analysis.
-    pub(crate) fn judged(&mut self, ticket: u64, judged: Option<Box<PositionJudged>>) {
-        let Some(analysis) = self.judging.as_mut().filter(|analysis| analysis.ticket == ticket) else {
-            return;
-        };
-        match judged {
-            Some(judged) => {
-                let PositionJudged { shown, mistake } = *judged;
-                analysis.mistakes.extend(mistake);
-                analysis.shown.positions.push(shown);
-                let shown = analysis.shown.clone();
-                self.tell(event::Body::Judgements(shown));
-            }
-            None => self.end_judging(None),
-        }
     }
 }
 
@@ -259,5 +290,116 @@ fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
         best_action: best.map(wire::action),
         turn: show::side(game.turn()).into(),
         ..Default::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::{Action, Point};
+    use session::MatchResult;
+
+    use super::*;
+    use crate::room::Seat;
+
+    const MATCH: MatchId = MatchId([1; 16]);
+    const OTHER: MatchId = MatchId([2; 16]);
+
+    fn clock() -> WallClock {
+        WallClock::standing(Duration::from_hours(24 * 20_000))
+    }
+
+    /// An analysis of a match with this id, without its thread; and its ticket.
+    fn begun(judge: &mut Judge, id: MatchId) -> u64 {
+        let judging = judge.next(id, &id.to_string(), 2);
+        let ticket = judging.ticket;
+        judge.present = Some(judging);
+        ticket
+    }
+
+    fn position(mistake: Option<mistakes::Found>) -> Option<Box<PositionJudged>> {
+        Some(Box::new(PositionJudged { shown: control::Judgement::default(), mistake }))
+    }
+
+    #[test]
+    fn positions_come_one_after_another_and_the_end_once() {
+        let (mut journal, _folder) = Journal::for_test();
+        let mut judge = Judge::default();
+        let ticket = begun(&mut judge, MATCH);
+        for count in 1..=3 {
+            let told = judge.judged(ticket, position(None), &mut journal, &clock()).expect("told");
+            assert_eq!((told.positions.len(), told.total, told.ended), (count, 3, false));
+        }
+        let told = judge.judged(ticket, None, &mut journal, &clock()).expect("told");
+        assert_eq!((told.room_id, told.positions.len(), told.ended), (MATCH.to_string(), 3, true));
+        assert!(judge.judged(ticket, None, &mut journal, &clock()).is_none());
+    }
+
+    #[test]
+    fn an_ended_analysis_stops_its_thread_and_says_nothing_more() {
+        let (mut journal, _folder) = Journal::for_test();
+        let mut judge = Judge::default();
+        let first = begun(&mut judge, MATCH);
+        let stop = judge.present.as_ref().expect("begun").stop.clone();
+        assert!(judge.end(Some(OTHER), &mut journal, &clock()).is_none(), "another match's");
+        assert!(!stop.load(Ordering::Relaxed));
+        assert!(judge.end(Some(MATCH), &mut journal, &clock()).is_some_and(|told| told.ended));
+        assert!(stop.load(Ordering::Relaxed));
+        let second = begun(&mut judge, OTHER);
+        assert!(judge.judged(first, position(None), &mut journal, &clock()).is_none(), "an old ticket");
+        assert!(judge.judged(first, None, &mut journal, &clock()).is_none());
+        assert!(judge.judged(second, position(None), &mut journal, &clock()).is_some());
+        assert!(judge.end(None, &mut journal, &clock()).is_some());
+    }
+
+    #[test]
+    fn the_mistakes_of_the_person_here_are_kept_and_named_at_the_end() {
+        let (mut journal, _folder) = Journal::for_test();
+        let mut record = MatchRecord::new(MATCH, GameKind::Gomoku.default_setup(), Side::First);
+        let [played, better] = [Point::new(0, 0), Point::new(7, 7)].map(Action::Place);
+        record.actions = vec![played, Action::Place(Point::new(7, 8))];
+        record.result = Some(MatchResult::Resigned(Side::First));
+        let seats = [Seat::Here, Seat::Bot(Level::MIN)];
+        journal.keep(|store| store.put_away(&record, seats, 1)).expect("kept");
+        let found =
+            mistakes::Found { ply: 0, side: Side::First, played, better, chance: 0, lost: 900, why: None };
+        let mut judge = Judge::default();
+        let ticket = begun(&mut judge, MATCH);
+        for mistake in [None, Some(found), None] {
+            judge.judged(ticket, position(mistake), &mut journal, &clock());
+        }
+        let told = judge.judged(ticket, None, &mut journal, &clock()).expect("the end");
+        let named: Vec<bool> = told.positions.iter().map(|position| !position.try_again.is_empty()).collect();
+        assert_eq!(named, [false, true, false], "after the move that was the mistake");
+        let kept = journal.mistakes(GameKind::Gomoku).expect("readable");
+        assert_eq!(kept.iter().map(|kept| &kept.id).collect::<Vec<_>>(), [&told.positions[1].try_again]);
+    }
+
+    #[test]
+    fn nobody_is_better_or_worse_at_putting_out_lights() {
+        let record = |kind: GameKind| MatchRecord::new(MATCH, kind.default_setup(), Side::First);
+        let code = |kind| start(&record(kind)).err().map(|refusal| refusal.code);
+        assert_eq!(code(GameKind::LightsOut), Some(RefusalCode::RefusalIllegal));
+        let of_two = GameKind::ALL.iter().filter(|kind| **kind != GameKind::LightsOut);
+        assert!(of_two.copied().all(|kind| code(kind).is_none()));
+    }
+
+    #[test]
+    fn an_analysis_without_a_bot_ends() {
+        let (mut journal, _folder) = Journal::for_test();
+        let (tell, told) = std::sync::mpsc::channel();
+        let record = MatchRecord::new(MATCH, GameKind::Gomoku.default_setup(), Side::First);
+        let (game, mut judge) = (start(&record).ok().expect("a game"), Judge::default());
+        let means = Means {
+            maker: Arc::new(|_, _, _| panic!("no bot")),
+            seed: 1,
+            time: Duration::ZERO,
+            engines: Engines::new(crate::power::Sensors::default()),
+        };
+        let tell = move |ticket, judged: Option<_>| tell.send((ticket, judged.is_none())).expect("heard");
+        judge.begin("name", record, game, means, tell).ok().expect("a thread");
+        let (ticket, is_end) = told.recv().expect("told");
+        assert!(is_end);
+        let end = judge.judged(ticket, None, &mut journal, &clock()).expect("the end");
+        assert_eq!((end.room_id.as_str(), end.total, end.positions.len()), ("name", 1, 0));
     }
 }

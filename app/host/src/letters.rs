@@ -122,7 +122,7 @@ impl Actor {
 
     /// Passes the accounts of friends to the transport, whose presence tells their tags.
     pub(crate) fn learn_accounts(&mut self) {
-        let (Some(online), epoch) = (&self.online, self.epoch()) else { return };
+        let (Some(online), epoch) = (&self.online, self.wall_clock.epoch()) else { return };
         let friends: Vec<_> = self.people.values().filter_map(|peer| peer.friend.as_ref()).collect();
         let cards =
             online.contacts().filter_map(|(account, contact)| Some((account, contact.card.as_ref()?)));
@@ -212,7 +212,8 @@ impl Actor {
         }
         let text = self.journal.setting(&format!("{WRITTEN}{id}")).ok().flatten()?;
         let (at, standing) = text.split_once(' ')?;
-        let ago = Duration::from_millis(u64::try_from(self.now_unix_ms() - at.parse::<i64>().ok()?).ok()?);
+        let ago =
+            Duration::from_millis(u64::try_from(self.wall_clock.unix_ms() - at.parse::<i64>().ok()?).ok()?);
         let again = Instant::now() + AGAIN.saturating_sub(ago);
         Some(Written { standing: standing.to_owned(), number: 0, stage: LetterState::AtServer, again })
     }
@@ -278,7 +279,7 @@ impl Actor {
     }
 
     fn letter_stage(&mut self, number: u64, stage: LetterStage) {
-        let now = (Instant::now(), self.now_unix_ms());
+        let now = (Instant::now(), self.wall_clock.unix_ms());
         let Some(online) = &mut self.online else { return };
         let Some((id, written)) = online.written.iter_mut().find(|(_, written)| written.number == number)
         else {

@@ -56,7 +56,6 @@ mod exchange;
 mod friends;
 mod games;
 mod gifts;
-mod giving;
 #[cfg(feature = "guest")]
 mod guests;
 #[cfg(not(feature = "guest"))]
@@ -103,6 +102,7 @@ mod suspend;
 mod tablebase;
 mod unreached;
 mod visibility;
+mod wall_clock;
 mod work;
 
 pub use bots::BotMaker;

@@ -1,101 +1,91 @@
-//! Turns events into notifications of the desktop, and clicks on them into events.
+//! Which events become notifications of the desktop, and what a click on one does.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::process::Stdio;
 
 use proto::control::{self, Language, event};
 
-use crate::actor::{Actor, Message};
-use crate::desktop::{AbortOnDrop, Bus, Desktop, Order, Subject, Urgency, watch_power, watch_sleep};
-use crate::quiet::QuietHours;
-use crate::show::Refusal;
+use crate::desktop::{Bus, Desktop, Order, Subject, Urgency};
 
-impl Actor {
-    pub(crate) fn start_desktop(
-        &mut self,
-        notifications: Option<Bus>,
-        sleep: Option<Bus>,
-        power: Option<Bus>,
-    ) {
-        if let Some(bus) = notifications {
-            let inbox = self.inbox.clone();
-            let activated = move |subject| {
-                // Sending fails only after the actor has ended.
-                let _ = inbox.send(Message::Activated(subject));
-            };
-            let (desktop, task) = Desktop::new(bus, activated);
-            self.tasks.spawn(task);
-            self.desktop = Some(desktop);
-        }
-        if let Some(bus) = sleep {
-            let inbox = self.inbox.clone();
-            // The task ends by itself after the actor; nothing waits for it, and it only waits for the bus.
-            let task = tokio::spawn(watch_sleep(bus, move |news| inbox.send(Message::Sleep(news)).is_ok()));
-            self.power.keep(AbortOnDrop(task.abort_handle()));
-        }
-        if let Some(bus) = power {
-            let inbox = self.inbox.clone();
-            let task = tokio::spawn(watch_power(bus, move |news| inbox.send(Message::Power(news)).is_ok()));
-            self.power.keep(AbortOnDrop(task.abort_handle()));
-        }
+/// The desktop, if there is one, and the app that a click starts.
+pub(crate) struct Notifying {
+    desktop: Option<Desktop>,
+    /// Program to start when a notification is clicked and no client with a window is attached.
+    app: Option<OsString>,
+}
+
+impl Notifying {
+    /// Without a desktop, until [`connect`](Self::connect).
+    pub(crate) fn new(app: Option<OsString>) -> Self {
+        Self { desktop: None, app }
     }
 
-    /// Turns an event into notifications, as far as the user would otherwise miss it.
-    pub(crate) fn notify(&mut self, body: &event::Body) {
-        let unseen = !self.clients.anyone_in_front();
-        let language = self.profile.language();
-        let (hours, clock, local_minute) =
-            (self.profile.quiet_hours(), self.wall_clock.clone(), self.local_minute.clone());
-        let quiet = || is_quiet(hours, || local_minute(clock()));
+    /// Notifies on this bus; `activated` gets the subject of a clicked notification. Returns the task to be run.
+    pub(crate) fn connect<F: Fn(Subject) + Send + Sync + 'static>(
+        &mut self,
+        bus: Bus,
+        activated: F,
+    ) -> impl Future<Output = ()> + Send + use<F> {
+        let (desktop, task) = Desktop::new(bus, activated);
+        self.desktop = Some(desktop);
+        task
+    }
+
+    /// Turns an event into notifications, as far as the user would otherwise miss it. `is_seen`: somebody looks at a client.
+    pub(crate) fn heard(
+        &mut self,
+        body: &event::Body,
+        language: Language,
+        is_seen: bool,
+        is_quiet: impl Fn() -> bool,
+    ) {
         let Some(desktop) = &mut self.desktop else { return };
         for order in desktop.heard(body, language) {
-            let is_told = match &order {
-                Order::Show(one) => unseen && (one.urgency == Urgency::Critical || !quiet()),
-                // Even while somebody looks at a client.
-                Order::Withdraw(_) | Order::WithdrawAll => true,
-            };
-            if is_told {
+            if is_told(&order, is_seen, &is_quiet) {
                 desktop.tell(order);
             }
         }
     }
 
-    /// Whether the present time is within the quiet hours.
-    pub(crate) fn is_quiet(&self) -> bool {
-        is_quiet(self.profile.quiet_hours(), || (self.local_minute)((self.wall_clock)()))
-    }
-
-    /// Handles a click on a notification: a client with a window shows its subject; without one, the app is started.
-    pub(crate) fn activated(&mut self, subject: Subject) {
-        let mut body = control::Activated::default();
-        match subject {
-            Subject::Match(id) => body.room_id = id.to_string(),
-            Subject::Invitation(id) => body.invite_id = id.to_string(),
-            Subject::Comparison(key) => body.peer = key.to_string(),
-            Subject::Device => {}
-        }
-        self.tell(event::Body::Activated(body));
-        if let Some(app) = self.app.clone().filter(|_| !self.clients.anyone_has_window()) {
-            start(&app);
-        }
-    }
-
-    /// Handles a change of who looks at a client: stores the language of notifications, and withdraws all notifications if
-    /// somebody looks.
-    pub(crate) fn someone_looks(&mut self, language: Language) -> Result<(), Refusal> {
-        self.profile.set_language(&mut self.journal, language)?;
-        if self.clients.anyone_in_front()
-            && let Some(desktop) = &self.desktop
-        {
+    /// Withdraws all notifications, because somebody looks at a client.
+    pub(crate) fn withdraw_all(&self) {
+        if let Some(desktop) = &self.desktop {
             desktop.tell(Order::WithdrawAll);
         }
-        Ok(())
+    }
+
+    /// Ends all notifications.
+    pub(crate) fn close(&mut self) {
+        self.desktop = None;
+    }
+
+    /// Starts the app after a click that no window can answer.
+    pub(crate) fn start_app(&self, anyone_has_window: bool) {
+        if let Some(app) = self.app.as_deref().filter(|_| !anyone_has_window) {
+            start(app);
+        }
     }
 }
 
-/// The time is read only if there are quiet hours.
-fn is_quiet(hours: Option<QuietHours>, minute: impl FnOnce() -> u16) -> bool {
-    hours.is_some_and(|hours| hours.contains(minute()))
+/// Whether an order reaches the desktop.
+fn is_told(order: &Order, is_seen: bool, is_quiet: impl Fn() -> bool) -> bool {
+    match order {
+        Order::Show(one) => !is_seen && (one.urgency == Urgency::Critical || !is_quiet()),
+        // Even while somebody looks at a client.
+        Order::Withdraw(_) | Order::WithdrawAll => true,
+    }
+}
+
+/// The event by which a client with a window shows the subject of a clicked notification.
+pub(crate) fn activated(subject: Subject) -> control::Activated {
+    let mut body = control::Activated::default();
+    match subject {
+        Subject::Match(id) => body.room_id = id.to_string(),
+        Subject::Invitation(id) => body.invite_id = id.to_string(),
+        Subject::Comparison(key) => body.peer = key.to_string(),
+        Subject::Device => {}
+    }
+    body
 }
 
 /// Starts a program without waiting for it. A missing program is no error.
@@ -106,5 +96,57 @@ fn start(program: &OsStr) {
             std::thread::spawn(move || child.wait());
         }
         Err(error) => tracing::info!(?program, %error, "the app cannot be started"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use session::MatchId;
+
+    use super::*;
+    use crate::desktop::Notification;
+    use crate::room::PlayerId;
+
+    fn show(urgency: Urgency) -> Order {
+        let (summary, body) = (String::new(), String::new());
+        Order::Show(Notification { subject: Subject::Device, summary, body, urgency })
+    }
+
+    #[test]
+    fn a_notification_is_shown_to_nobody_who_looks_and_at_quiet_hours_only_if_it_is_critical() {
+        for (urgency, is_seen, is_quiet, told) in [
+            (Urgency::Normal, false, false, true),
+            (Urgency::Normal, false, true, false),
+            (Urgency::Normal, true, false, false),
+            (Urgency::Critical, false, true, true),
+            (Urgency::Critical, true, false, false),
+        ] {
+            assert_eq!(
+                is_told(&show(urgency), is_seen, || is_quiet),
+                told,
+                "{urgency:?} {is_seen} {is_quiet}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_settled_is_withdrawn_at_any_hour_and_whoever_looks() {
+        for order in [Order::Withdraw(Subject::Device), Order::WithdrawAll] {
+            assert!(is_told(&order, true, || true) && is_told(&order, false, || false));
+        }
+    }
+
+    #[test]
+    fn a_critical_notification_asks_for_no_time() {
+        assert!(is_told(&show(Urgency::Critical), false, || unreachable!("the time does not matter")));
+    }
+
+    #[test]
+    fn a_click_names_its_subject() {
+        let (id, key) = (MatchId([3; 16]), PlayerId([4; 32]));
+        assert_eq!(activated(Subject::Match(id)).room_id, id.to_string());
+        assert_eq!(activated(Subject::Invitation(id)).invite_id, id.to_string());
+        assert_eq!(activated(Subject::Comparison(key)).peer, key.to_string());
+        assert_eq!(activated(Subject::Device), control::Activated::default());
     }
 }

@@ -3,12 +3,15 @@
 use link::Outdated;
 use proto::control::{self, ComparisonEnd, NoticeKind, RefusalCode, event};
 use proto::peer::{ByeReason, Phrase};
-use session::{Command, Config, Event, Input, MatchId, MatchState, OfferKind, Output, Role, Saying, Session};
+use session::{
+    Command, Config, Event, Input, MatchId, MatchRecord, MatchState, OfferKind, Output, Role, Saying, Session,
+};
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::dialing::{DialingEvent, Target};
+use crate::gifts::Gift;
 use crate::journal::{MET_BY, Met, OfPeer};
 use crate::links::Order;
 use crate::peer::{Comparison, DriveError, Peer};
@@ -143,7 +146,7 @@ impl Actor {
     }
 
     fn drain(&mut self, key: PlayerId) -> Result<(), StoreError> {
-        let (now, unix_ms) = (self.session_now(), self.now_unix_ms());
+        let (now, unix_ms) = (self.session_now(), self.wall_clock.unix_ms());
         let mut events = Vec::new();
         let mut result = Ok(());
         loop {
@@ -443,6 +446,23 @@ impl Actor {
         self.comparison_over(key, ComparisonEnd::Unspecified);
         self.end_invitations(key);
         self.give_up(&Target::Friend(key));
+    }
+
+    /// Handles an offer of a copy of a match.
+    fn gift_came(&mut self, from: PlayerId, record: MatchRecord) {
+        let muted = self.people.get(&from).and_then(|peer| peer.friend.as_ref()).is_none_or(|one| one.muted);
+        let now = self.wall_clock.unix_ms();
+        let Some(number) = self.gifts.offer(from, muted, record, now).map(Gift::number) else {
+            return info!(muted, "a gift is not shown");
+        };
+        match self.gifts.get(number).and_then(|gift| self.shown_gift(gift)) {
+            Some(shown) => self.tell(event::Body::Gift(shown)),
+            None => self.gifts.remove(number),
+        }
+    }
+
+    pub(crate) fn shown_gift(&self, gift: &Gift) -> Option<control::Gift> {
+        Some(gift.shown(self.name_of(gift.from()), self.summary(gift.as_saved(), true)?))
     }
 
     pub(crate) fn name_of(&self, key: PlayerId) -> String {

@@ -48,7 +48,7 @@ impl Actor {
     /// Executes a command in a match without a peer. Saved before anyone sees it.
     pub(crate) fn command_here(&mut self, id: MatchId, command: LocalCommand) -> Result<(), Refusal> {
         let action = if let LocalCommand::Act(action) = &command { Some(*action) } else { None };
-        let (now, unix_ms) = (self.session_now(), self.now_unix_ms());
+        let (now, unix_ms) = (self.session_now(), self.wall_clock.unix_ms());
         let room = self.rooms.get_mut(&id).expect("the caller has looked at it");
         match room.command(now, command, &mut OfRoom { journal: &mut self.journal, now: unix_ms }) {
             Ok(changed) => {

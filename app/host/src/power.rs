@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use proto::control::{Check, CheckState};
 
-use crate::desktop::AbortOnDrop;
+use crate::desktop::{AbortOnDrop, Bus, SleepNews, watch_power, watch_sleep};
 
 /// What decides how much engines may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,9 +192,19 @@ impl Power {
         Self { engines: Engines::new(sensors), watches: Vec::new() }
     }
 
-    /// Aborts this task when the host ends.
-    pub(crate) fn keep(&mut self, watch: AbortOnDrop) {
-        self.watches.push(watch);
+    /// Reports the system's sleep until `tell` returns false.
+    pub(crate) fn watch_sleep(&mut self, bus: Bus, tell: impl Fn(SleepNews) -> bool + Send + Sync + 'static) {
+        self.keep(watch_sleep(bus, tell));
+    }
+
+    /// Reports changes of battery and lid until `tell` returns false.
+    pub(crate) fn watch(&mut self, bus: Bus, tell: impl Fn(PowerNews) -> bool + Send + Sync + 'static) {
+        self.keep(watch_power(bus, tell));
+    }
+
+    /// Runs a task until the host ends; nothing waits for it, and it only waits for the bus.
+    fn keep(&mut self, watch: impl Future<Output = ()> + Send + 'static) {
+        self.watches.push(AbortOnDrop(tokio::spawn(watch).abort_handle()));
     }
 }
 

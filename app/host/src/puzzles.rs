@@ -9,24 +9,23 @@ use std::collections::BTreeMap;
 
 use engine::puzzles::{self, Attempt, Narrowed, Puzzle};
 use engine::{Action, AnyGame, GameKind, Language, Side};
-use proto::control::{self, PuzzleProgress, RefusalCode, event, request};
+use proto::control::{self, PuzzleProgress, RefusalCode, request};
 use session::{MatchId, OfferKind, wire};
 
-use crate::actor::{Actor, Message};
+use crate::journal::Journal;
 use crate::mistakes::{self, Again, Search, YOURS};
-use crate::quiet;
-use crate::responder::{Answer, Responder, done, in_room};
+use crate::responder::{Answer, Responder, done};
 use crate::room::parse_match_name;
 use crate::show::{self, Refusal};
 use crate::store::SavedPuzzle;
-use crate::work::Job;
+use crate::wall_clock::WallClock;
 use task::Task;
 
 /// Maximum number of open puzzle rooms: each client needs one.
 const MAX_ROOMS: usize = 8;
 
 /// A puzzle room.
-pub(crate) struct PuzzleRoom {
+struct PuzzleRoom<R> {
     task: Task,
     /// Whether this try has been counted.
     counted: bool,
@@ -36,7 +35,7 @@ pub(crate) struct PuzzleRoom {
     hints: u32,
     near: Option<Narrowed>,
     /// While the last move is judged: who asked in which request.
-    judging: Option<Responder>,
+    judging: Option<R>,
     /// Grows with each room opened.
     opened: u64,
 }
@@ -50,16 +49,35 @@ pub(crate) struct HintFound {
     near: Option<Narrowed>,
 }
 
-impl PuzzleRoom {
+impl<R> PuzzleRoom<R> {
+    fn new(task: Task, opened: u64) -> Self {
+        Self { task, counted: false, helped: false, hints: 0, near: None, judging: None, opened }
+    }
+
     /// The hints about the last position say nothing of this one.
     fn forget_hints(&mut self) {
         (self.hints, self.near) = (0, None);
     }
 }
 
-impl Actor {
+/// The puzzle rooms. Their ids are not used by any match. `R` answers the request of a move that is judged.
+pub(crate) struct Puzzles<R = Responder> {
+    rooms: BTreeMap<MatchId, PuzzleRoom<R>>,
+}
+
+impl<R> Default for Puzzles<R> {
+    fn default() -> Self {
+        Self { rooms: BTreeMap::new() }
+    }
+}
+
+impl<R> Puzzles<R> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = MatchId> {
+        self.rooms.keys().copied()
+    }
+
     /// The puzzle room that a request is about, if any.
-    pub(crate) fn puzzle_meant(&self, body: &request::Body) -> Option<MatchId> {
+    pub(crate) fn meant(&self, body: &request::Body) -> Option<MatchId> {
         use request::Body;
         let name = match body {
             Body::Act(act) => &act.room_id,
@@ -68,137 +86,47 @@ impl Actor {
             Body::CloseRoom(close) => &close.room_id,
             _ => return None,
         };
-        parse_match_name(name).filter(|id| self.puzzles.contains_key(id))
+        parse_match_name(name).filter(|id| self.rooms.contains_key(id))
     }
 
-    /// Executes a request about a puzzle room.
-    pub(crate) fn puzzle_request(&mut self, responder: Responder, id: MatchId, body: &request::Body) {
-        use request::Body;
-        let answer = match body {
-            Body::Act(act) => return self.try_move(responder, id, act),
-            Body::Hint(hint) => return self.puzzle_hint(responder, id, hint.narrow),
-            Body::Offer(offer) => self.try_again(id, show::parse_offer_kind(offer.kind)),
-            _ => {
-                // Dropping the responder of a move in verification refuses its request.
-                self.puzzles.remove(&id);
-                self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
-                Ok(done())
-            }
-        };
-        self.show_changes();
-        responder.answer(answer);
-    }
-
-    pub(crate) fn list_puzzles(&mut self, list: control::ListPuzzles) -> Result<Answer, Refusal> {
-        let saved = self.journal.puzzles()?;
-        let (kind, today) = (wire::read_game(list.game), self.local_day());
-        let own = self.journal.mistake_counts(today)?;
-        let mut shown: Vec<Puzzle> = Vec::new();
-        if kind.is_none_or(|kind| kind == GameKind::LightsOut) {
-            shown.push(puzzles::daily(self.today()));
+    /// Opens a room with this id. Returns the oldest room, if it is closed for the new one.
+    pub(crate) fn open(
+        &mut self,
+        id: MatchId,
+        open: &control::OpenPuzzle,
+        journal: &Journal,
+    ) -> Result<Option<MatchId>, Refusal> {
+        let task = task(open, journal)?;
+        let is_full = self.rooms.len() >= MAX_ROOMS;
+        let oldest = self.rooms.iter().min_by_key(|(_, room)| room.opened).map(|(id, _)| *id);
+        let closed = oldest.filter(|_| is_full);
+        if let Some(closed) = closed {
+            self.close(closed);
         }
-        shown.extend(kind.into_iter().flat_map(puzzles::all).cloned());
-        let counts = GameKind::ALL.iter().map(|&kind| {
-            let all = puzzles::all(kind);
-            let solved = |puzzle: &&Puzzle| saved.get(&puzzle.id).is_some_and(|one| one.solved_unix_ms > 0);
-            let game = i32::from(kind as u8);
-            let own = own.get(&game).copied().unwrap_or_default();
-            control::PuzzleCount {
-                yours: own.all,
-                due: own.due,
-                game,
-                puzzles: all.len() as u32,
-                solved: all.iter().filter(solved).count() as u32,
-            }
-        });
-        let puzzles = match kind.filter(|_| list.yours) {
-            Some(kind) => {
-                let own = self.journal.mistakes(kind)?;
-                own.iter().map(|one| mistakes::shown(one, today, true)).collect()
-            }
-            None => shown.iter().map(|puzzle| shown_puzzle(puzzle, &saved, true)).collect(),
-        };
-        Ok(Answer::Puzzles(control::Puzzles { counts: counts.collect(), puzzles }))
+        let opened = self.rooms.values().map(|room| room.opened + 1).max().unwrap_or(0);
+        self.rooms.insert(id, PuzzleRoom::new(task, opened));
+        Ok(closed)
     }
 
-    pub(crate) fn open_puzzle(&mut self, open: &control::OpenPuzzle) -> Result<Answer, Refusal> {
-        let no_such = |what| Refusal::new(RefusalCode::RefusalBadRequest, what);
-        let task = if open.puzzle.starts_with(YOURS) {
-            let saved =
-                self.journal.mistake(&open.puzzle)?.ok_or_else(|| no_such("there is no such mistake"))?;
-            Task::Again(Box::new(Again::new(saved)))
-        } else if !open.puzzle.is_empty() {
-            let puzzle = puzzles::find(&open.puzzle).ok_or_else(|| no_such("there is no such puzzle"))?;
-            Task::Proven(Box::new(Attempt::new(puzzle)))
-        } else {
-            let kind =
-                wire::read_game(open.game).ok_or_else(|| no_such("say which puzzle, or of which game"))?;
-            if open.yours {
-                let first = self.journal.mistakes(kind)?.into_iter().next();
-                let first = first.ok_or_else(|| no_such("no mistakes of this game are kept"))?;
-                Task::Again(Box::new(Again::new(first)))
-            } else {
-                let saved = self.journal.puzzles()?;
-                let next = next_unsolved(kind, &saved).or(puzzles::all(kind).first());
-                let next = next.cloned().ok_or_else(|| no_such("this game has no puzzles"))?;
-                Task::Proven(Box::new(Attempt::new(next)))
-            }
-        };
-        if self.puzzles.len() >= MAX_ROOMS
-            && let Some((&oldest, _)) = self.puzzles.iter().min_by_key(|(_, room)| room.opened)
-        {
-            self.puzzles.remove(&oldest);
-            self.tell(event::Body::RoomGone(control::Gone { id: oldest.to_string() }));
-        }
-        let id = MatchId(self.chance.bytes());
-        let opened = self.puzzles.values().map(|room| room.opened + 1).max().unwrap_or(0);
-        let room =
-            PuzzleRoom { task, counted: false, helped: false, hints: 0, near: None, judging: None, opened };
-        self.puzzles.insert(id, room);
-        self.mark_for_display(id);
-        Ok(in_room(id))
+    /// Closes a room. The responder of a move in verification is dropped, which refuses its request.
+    pub(crate) fn close(&mut self, id: MatchId) {
+        self.rooms.remove(&id);
     }
 
-    /// The present UTC day, counted from 1 January 1970.
-    fn today(&self) -> u32 {
-        (self.now_unix_ms() / 86_400_000).clamp(0, 3_649_999) as u32
+    fn room(&mut self, id: MatchId) -> Result<&mut PuzzleRoom<R>, Refusal> {
+        self.rooms.get_mut(&id).ok_or_else(closed)
     }
 
-    /// The present day where the user is.
-    pub(crate) fn local_day(&self) -> u32 {
-        let now = (self.wall_clock)();
-        quiet::local_day(now, (self.local_minute)(now))
-    }
-
-    /// Handles the user's move: it is verified on a thread of its own, and answered afterwards.
-    fn try_move(&mut self, responder: Responder, id: MatchId, act: &control::Act) {
-        let action = match self.move_to_try(id, act) {
-            Ok(action) => action,
-            Err(refusal) => return responder.refuse(refusal),
-        };
-        let search =
-            Search { maker: self.bot_maker.clone(), seed: self.chance.seed(), bot_time: self.bot_time };
-        let room = self.puzzles.get_mut(&id).expect("the caller has found it");
-        let (mut task, inbox) = (room.task.clone(), self.inbox.clone());
-        let work = move || {
-            let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                task.act(action, &search).map(|()| Box::new(task))
-            }));
-            // Sending fails only after the actor has ended.
-            let _ = inbox.send(Message::PuzzleJudged(id, judged.unwrap_or(None)));
-        };
-        // If no thread can be started, the responder is dropped, which refuses the request.
-        if std::thread::Builder::new().name("puzzle".into()).spawn(work).is_ok() {
-            room.judging = Some(responder);
-            self.mark_for_display(id);
-        }
-    }
-
-    /// The move as an action that the rules allow; a first move is counted as a try.
-    fn move_to_try(&mut self, id: MatchId, act: &control::Act) -> Result<Action, Refusal> {
-        let room = &self.puzzles[&id];
+    /// The user's move as an action that the rules allow, with the task to be searched; a first move is counted as a try.
+    pub(crate) fn move_to_try(
+        &mut self,
+        id: MatchId,
+        act: &control::Act,
+        journal: &mut Journal,
+    ) -> Result<(Task, Action), Refusal> {
+        let room = self.room(id)?;
         if room.judging.is_some() {
-            return Err(Refusal::new(RefusalCode::RefusalBusy, "the last move is still being judged"));
+            return Err(being_judged());
         }
         let game = room.task.game();
         let action = match &act.action {
@@ -217,53 +145,44 @@ impl Actor {
         if !room.counted
             && let Task::Proven(attempt) = &room.task
         {
-            let puzzle = attempt.puzzle().id.clone();
-            self.journal.keep(|store| store.count_puzzle(&puzzle))?;
-            self.puzzles.get_mut(&id).expect("it was there above").counted = true;
+            journal.keep(|store| store.count_puzzle(&attempt.puzzle().id))?;
+            room.counted = true;
         }
-        Ok(action)
+        Ok((room.task.clone(), action))
     }
 
-    pub(crate) fn puzzle_judged(&mut self, id: MatchId, judged: Judged) {
-        let Some(room) = self.puzzles.get_mut(&id) else { return };
-        let Some(responder) = room.judging.take() else { return };
-        let answer = if let Some(task) = judged {
-            room.task = *task;
-            room.forget_hints();
-            self.keep_answer(id);
-            Ok(done())
-        } else {
-            Err(Refusal::new(RefusalCode::RefusalIllegal, "the move could not be judged"))
+    /// The move is being judged; `asked` answers its request.
+    pub(crate) fn await_verdict(&mut self, id: MatchId, asked: R) {
+        if let Some(room) = self.rooms.get_mut(&id) {
+            room.judging = Some(asked);
+        }
+    }
+
+    /// Handles the verdict. Returns the answer to the request; `None` if the room is closed, or no move is judged.
+    pub(crate) fn judged(
+        &mut self,
+        id: MatchId,
+        judged: Judged,
+        journal: &mut Journal,
+        clock: &WallClock,
+    ) -> Option<(R, Result<Answer, Refusal>)> {
+        let room = self.rooms.get_mut(&id)?;
+        let asked = room.judging.take()?;
+        let Some(task) = judged else {
+            let why = "the move could not be judged";
+            return Some((asked, Err(Refusal::new(RefusalCode::RefusalIllegal, why))));
         };
-        self.mark_for_display(id);
-        self.show_changes();
-        responder.answer(answer);
+        room.task = *task;
+        room.forget_hints();
+        room.keep_answer(journal, clock);
+        Some((asked, Ok(done())))
     }
 
-    /// Keeps how far the user has come. A full disk has been reported; the puzzle is solved anyway.
-    fn keep_answer(&mut self, id: MatchId) {
-        let (today, now) = (self.local_day(), self.now_unix_ms());
-        let room = self.puzzles.get_mut(&id).expect("the caller has found it");
-        match &mut room.task {
-            Task::Proven(attempt) if attempt.end() == Some(true) => {
-                let puzzle = attempt.puzzle().id.clone();
-                let _ = self.journal.keep(|store| store.solve_puzzle(&puzzle, now));
-            }
-            Task::Again(again) if !again.answered => {
-                let Some(answered) = again.answer(room.helped) else { return };
-                again.answered = true;
-                again.saved.card = again.saved.card.after(answered, today);
-                let (mistake, card) = (again.saved.id.clone(), again.saved.card);
-                let _ = self.journal.keep(|store| store.set_card(&mistake, card));
-            }
-            _ => {}
-        }
-    }
-
-    fn try_again(&mut self, id: MatchId, kind: Option<OfferKind>) -> Result<Answer, Refusal> {
-        let room = self.puzzles.get_mut(&id).expect("the caller has found it");
+    /// Takes back, or begins again.
+    pub(crate) fn try_again(&mut self, id: MatchId, kind: Option<OfferKind>) -> Result<Answer, Refusal> {
+        let room = self.room(id)?;
         if room.judging.is_some() {
-            return Err(Refusal::new(RefusalCode::RefusalBusy, "the last move is still being judged"));
+            return Err(being_judged());
         }
         match kind {
             Some(OfferKind::TakeBack) => {
@@ -286,70 +205,44 @@ impl Actor {
             }
         }
         room.forget_hints();
-        self.mark_for_display(id);
         Ok(done())
     }
 
-    /// `narrow`: the first hints in a position tell only where the move is.
-    fn puzzle_hint(&mut self, responder: Responder, id: MatchId, narrow: bool) {
-        if !self.work.has_room(Job::Hint) {
-            let busy = Refusal::new(RefusalCode::RefusalBusy, "a hint is being looked for already");
-            return responder.refuse(busy);
-        }
-        let room = &self.puzzles[&id];
-        let (task, given, inbox) = (room.task.clone(), room.hints, self.inbox.clone());
-        let work = move || {
-            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task.hint()));
-            let nowhere = "no move reaches the goal from here: take back, or begin again";
-            let found = found
-                .ok()
-                .flatten()
-                .map(|action| HintFound { near: task.narrowed(action, given).filter(|_| narrow), action });
-            let found = found.ok_or_else(|| Refusal::new(RefusalCode::RefusalIllegal, nowhere));
-            let _ = inbox.send(Message::PuzzleHint(responder, id, found));
-        };
-        self.work.begin(Job::Hint, work);
+    /// What a hint is searched for: the task, and the number of hints given in this position.
+    pub(crate) fn to_hint(&self, id: MatchId) -> Option<(Task, u32)> {
+        self.rooms.get(&id).map(|room| (room.task.clone(), room.hints))
     }
 
-    pub(crate) fn puzzle_hint_found(
+    pub(crate) fn hint_found(
         &mut self,
-        responder: Responder,
         id: MatchId,
         found: Result<HintFound, Refusal>,
-    ) {
-        self.work.ended(Job::Hint);
-        let Some(room) = self.puzzles.get_mut(&id) else {
-            return responder.refuse(Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed"));
+    ) -> Result<Answer, Refusal> {
+        let room = self.room(id)?;
+        let HintFound { action, near } = found?;
+        room.helped = true;
+        let told = match &near {
+            Some(Narrowed { words: [zh, en], .. }) => control::HintFound {
+                say: Some(control::Words { zh: zh.clone(), en: en.clone() }),
+                ..control::HintFound::default()
+            },
+            None => control::HintFound {
+                action: Some(wire::action(action)),
+                notation: room.task.game().notation(action),
+                ..control::HintFound::default()
+            },
         };
-        let answer = found.map(|HintFound { action, near }| {
-            room.helped = true;
-            let told = match &near {
-                Some(Narrowed { words: [zh, en], .. }) => control::HintFound {
-                    say: Some(control::Words { zh: zh.clone(), en: en.clone() }),
-                    ..control::HintFound::default()
-                },
-                None => control::HintFound {
-                    action: Some(wire::action(action)),
-                    notation: room.task.game().notation(action),
-                    ..control::HintFound::default()
-                },
-            };
-            room.hints += 1;
-            room.near = near;
-            Answer::Hint(told)
-        });
-        self.mark_for_display(id);
-        self.show_changes();
-        responder.answer(answer);
+        room.hints += 1;
+        room.near = near;
+        Ok(Answer::Hint(told))
     }
 
     /// The room for clients; `None` if it is no puzzle room.
-    pub(crate) fn shown_puzzle_room(&self, id: MatchId) -> Option<control::Room> {
-        let room = self.puzzles.get(&id)?;
+    pub(crate) fn shown(&self, id: MatchId, journal: &Journal, today: u32) -> Option<control::Room> {
+        let room = self.rooms.get(&id)?;
         let (task, judging) = (&room.task, room.judging.is_some());
-        let today = self.local_day();
         // An unreadable disk has been reported; the puzzles are shown as unsolved.
-        let saved = self.journal.puzzles().unwrap_or_default();
+        let saved = journal.puzzles().unwrap_or_default();
         let solver = task.solver();
         let progress = match (judging, task.end()) {
             (true, _) => PuzzleProgress::PuzzleJudging,
@@ -365,7 +258,7 @@ impl Actor {
                 (tried(attempt), shown, said(attempt, progress, room.helped), next)
             }
             Task::Again(again) => {
-                let others = self.journal.mistakes(kind).unwrap_or_default();
+                let others = journal.mistakes(kind).unwrap_or_default();
                 let next = others.into_iter().find(|one| one.card.is_due(today) && one.id != again.saved.id);
                 let next = next.map_or_else(String::new, |next| next.id);
                 let shown = mistakes::shown(&again.saved, today, false);
@@ -419,6 +312,121 @@ impl Actor {
             ..control::Room::default()
         })
     }
+}
+
+impl<R> PuzzleRoom<R> {
+    /// Keeps how far the user has come. A full disk has been reported; the puzzle is solved anyway.
+    fn keep_answer(&mut self, journal: &mut Journal, clock: &WallClock) {
+        match &mut self.task {
+            Task::Proven(attempt) if attempt.end() == Some(true) => {
+                let now = clock.unix_ms();
+                let _ = journal.keep(|store| store.solve_puzzle(&attempt.puzzle().id, now));
+            }
+            Task::Again(again) if !again.answered => {
+                let Some(answered) = again.answer(self.helped) else { return };
+                again.answered = true;
+                again.saved.card = again.saved.card.after(answered, clock.local_day());
+                let _ = journal.keep(|store| store.set_card(&again.saved.id, again.saved.card));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn closed() -> Refusal {
+    Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed")
+}
+
+fn being_judged() -> Refusal {
+    Refusal::new(RefusalCode::RefusalBusy, "the last move is still being judged")
+}
+
+/// What a client wants to solve.
+fn task(open: &control::OpenPuzzle, journal: &Journal) -> Result<Task, Refusal> {
+    let no_such = |what| Refusal::new(RefusalCode::RefusalBadRequest, what);
+    Ok(if open.puzzle.starts_with(YOURS) {
+        let saved = journal.mistake(&open.puzzle)?.ok_or_else(|| no_such("there is no such mistake"))?;
+        Task::Again(Box::new(Again::new(saved)))
+    } else if !open.puzzle.is_empty() {
+        let puzzle = puzzles::find(&open.puzzle).ok_or_else(|| no_such("there is no such puzzle"))?;
+        Task::Proven(Box::new(Attempt::new(puzzle)))
+    } else {
+        let kind = wire::read_game(open.game).ok_or_else(|| no_such("say which puzzle, or of which game"))?;
+        if open.yours {
+            let first = journal.mistakes(kind)?.into_iter().next();
+            let first = first.ok_or_else(|| no_such("no mistakes of this game are kept"))?;
+            Task::Again(Box::new(Again::new(first)))
+        } else {
+            let saved = journal.puzzles()?;
+            let next = next_unsolved(kind, &saved).or(puzzles::all(kind).first());
+            let next = next.cloned().ok_or_else(|| no_such("this game has no puzzles"))?;
+            Task::Proven(Box::new(Attempt::new(next)))
+        }
+    })
+}
+
+/// Verifies a move on a thread of its own.
+pub(crate) fn judge(
+    mut task: Task,
+    action: Action,
+    search: Search,
+    tell: impl FnOnce(Judged) + Send + 'static,
+) -> std::io::Result<()> {
+    let work = move || {
+        let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            task.act(action, &search).map(|()| Box::new(task))
+        }));
+        tell(judged.unwrap_or(None));
+    };
+    std::thread::Builder::new().name("puzzle".into()).spawn(work).map(drop)
+}
+
+/// Searches a hint after `given` ones in this position: not for the actor. `narrow`: the first ones tell only where the move is.
+pub(crate) fn find_hint(task: &Task, given: u32, narrow: bool) -> Result<HintFound, Refusal> {
+    let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task.hint()));
+    let nowhere = "no move reaches the goal from here: take back, or begin again";
+    let found = found
+        .ok()
+        .flatten()
+        .map(|action| HintFound { near: task.narrowed(action, given).filter(|_| narrow), action });
+    found.ok_or_else(|| Refusal::new(RefusalCode::RefusalIllegal, nowhere))
+}
+
+/// The sets with the user's progress.
+pub(crate) fn list(
+    list: control::ListPuzzles,
+    journal: &Journal,
+    clock: &WallClock,
+) -> Result<control::Puzzles, Refusal> {
+    let saved = journal.puzzles()?;
+    let (kind, today) = (wire::read_game(list.game), clock.local_day());
+    let own = journal.mistake_counts(today)?;
+    let mut shown: Vec<Puzzle> = Vec::new();
+    if kind.is_none_or(|kind| kind == GameKind::LightsOut) {
+        shown.push(puzzles::daily(clock.utc_day()));
+    }
+    shown.extend(kind.into_iter().flat_map(puzzles::all).cloned());
+    let counts = GameKind::ALL.iter().map(|&kind| {
+        let all = puzzles::all(kind);
+        let solved = |puzzle: &&Puzzle| saved.get(&puzzle.id).is_some_and(|one| one.solved_unix_ms > 0);
+        let game = i32::from(kind as u8);
+        let own = own.get(&game).copied().unwrap_or_default();
+        control::PuzzleCount {
+            yours: own.all,
+            due: own.due,
+            game,
+            puzzles: all.len() as u32,
+            solved: all.iter().filter(solved).count() as u32,
+        }
+    });
+    let puzzles = match kind.filter(|_| list.yours) {
+        Some(kind) => {
+            let own = journal.mistakes(kind)?;
+            own.iter().map(|one| mistakes::shown(one, today, true)).collect()
+        }
+        None => shown.iter().map(|puzzle| shown_puzzle(puzzle, &saved, true)).collect(),
+    };
+    Ok(control::Puzzles { counts: counts.collect(), puzzles })
 }
 
 /// The board of a mistake that is tried again, with the reply that shows why a move is not good enough.
@@ -582,5 +590,129 @@ mod tests {
             }
             assert!(shown > 0, "{kind:?}: no wrong try is answered");
         }
+    }
+
+    /// Two requests, to tell them apart.
+    type Asked = &'static str;
+
+    const ROOM: MatchId = MatchId([1; 16]);
+
+    fn clock() -> WallClock {
+        WallClock::standing(std::time::Duration::from_hours(24 * 20_000))
+    }
+
+    /// A puzzle that one move solves, open in a room.
+    fn one_move() -> (Puzzles<Asked>, &'static Puzzle, Journal, tempfile::TempDir) {
+        let (journal, folder) = Journal::for_test();
+        let puzzle =
+            puzzles::all(GameKind::Xiangqi).iter().find(|puzzle| puzzle.moves == 1).expect("an easy one");
+        let mut rooms = Puzzles::default();
+        let open = control::OpenPuzzle { puzzle: puzzle.id.clone(), ..control::OpenPuzzle::default() };
+        assert_eq!(rooms.open(ROOM, &open, &journal).ok(), Some(None));
+        (rooms, puzzle, journal, folder)
+    }
+
+    fn act(action: Action) -> control::Act {
+        control::Act { action: Some(wire::action(action)), ..control::Act::default() }
+    }
+
+    /// Tries a move, with its verdict.
+    fn play(rooms: &mut Puzzles<Asked>, action: Action, journal: &mut Journal) -> Option<Asked> {
+        let (mut task, action) = rooms.move_to_try(ROOM, &act(action), journal).ok()?;
+        rooms.await_verdict(ROOM, "asked");
+        let search =
+            Search { maker: std::sync::Arc::new(|_, _, _| unreachable!()), seed: 1, bot_time: MOMENT };
+        let judged = task.act(action, &search).map(|()| Box::new(task));
+        let (asked, answer) = rooms.judged(ROOM, judged, journal, &clock())?;
+        answer.is_ok().then_some(asked)
+    }
+
+    const MOMENT: std::time::Duration = std::time::Duration::from_millis(1);
+
+    #[test]
+    fn a_puzzle_is_counted_once_for_a_try_and_solved_with_the_time() {
+        let (mut rooms, puzzle, mut journal, _folder) = one_move();
+        let saved = |journal: &Journal| journal.puzzles().expect("readable").get(&puzzle.id).copied();
+        assert!(saved(&journal).is_none());
+        assert_eq!(play(&mut rooms, puzzle.solution, &mut journal), Some("asked"));
+        let solved = saved(&journal).expect("counted");
+        assert_eq!((solved.tries, solved.solved_unix_ms), (1, clock().unix_ms() as u64));
+        let over =
+            rooms.move_to_try(ROOM, &act(puzzle.solution), &mut journal).err().map(|refusal| refusal.code);
+        assert_eq!(over, Some(RefusalCode::RefusalGameOver));
+        // Taking back goes on with the try; beginning again is another one.
+        assert!(rooms.try_again(ROOM, Some(OfferKind::TakeBack)).is_ok());
+        assert!(play(&mut rooms, puzzle.solution, &mut journal).is_some());
+        assert_eq!(saved(&journal).map(|saved| saved.tries), Some(1));
+        assert!(rooms.try_again(ROOM, Some(OfferKind::NewGame)).is_ok());
+        assert!(play(&mut rooms, puzzle.solution, &mut journal).is_some());
+        assert_eq!(saved(&journal).map(|saved| saved.tries), Some(2));
+        let shown = rooms.shown(ROOM, &journal, 0).and_then(|room| room.puzzle).expect("shown");
+        assert_eq!(shown.progress(), PuzzleProgress::PuzzleSolved);
+        assert_ne!(shown.next, puzzle.id, "another one is next");
+    }
+
+    #[test]
+    fn while_a_move_is_judged_nothing_else_is_done_and_a_verdict_comes_once() {
+        let (mut rooms, puzzle, mut journal, _folder) = one_move();
+        let (task, _) = rooms.move_to_try(ROOM, &act(puzzle.solution), &mut journal).ok().expect("legal");
+        rooms.await_verdict(ROOM, "first");
+        let busy = Some(RefusalCode::RefusalBusy);
+        let code = |refusal: Refusal| refusal.code;
+        assert_eq!(rooms.move_to_try(ROOM, &act(puzzle.solution), &mut journal).err().map(code), busy);
+        assert_eq!(rooms.try_again(ROOM, Some(OfferKind::TakeBack)).err().map(code), busy);
+        let shown = rooms.shown(ROOM, &journal, 0).expect("shown");
+        assert_eq!(shown.puzzle.map(|shown| shown.progress()), Some(PuzzleProgress::PuzzleJudging));
+        assert!(!shown.can_act && !shown.can_take_back);
+        // The verification has failed: the position is as before.
+        let (asked, answer) = rooms.judged(ROOM, None, &mut journal, &clock()).expect("judged");
+        assert_eq!((asked, answer.err().map(code)), ("first", Some(RefusalCode::RefusalIllegal)));
+        assert!(rooms.judged(ROOM, Some(Box::new(task)), &mut journal, &clock()).is_none(), "nobody asks");
+        assert!(rooms.shown(ROOM, &journal, 0).is_some_and(|room| room.can_act));
+    }
+
+    #[test]
+    fn one_room_too_many_closes_the_oldest_and_its_requests_are_answered_by_nobody() {
+        let (mut rooms, puzzle, mut journal, _folder) = one_move();
+        assert!(rooms.move_to_try(ROOM, &act(puzzle.solution), &mut journal).is_ok());
+        rooms.await_verdict(ROOM, "asked");
+        let next = |number: usize| MatchId([number as u8 + 2; 16]);
+        let open = control::OpenPuzzle { puzzle: puzzle.id.clone(), ..control::OpenPuzzle::default() };
+        for number in 0..MAX_ROOMS {
+            let closed = rooms.open(next(number), &open, &journal).ok().flatten();
+            assert_eq!(closed, (number + 1 == MAX_ROOMS).then_some(ROOM));
+        }
+        assert_eq!(rooms.ids().count(), MAX_ROOMS);
+        assert!(rooms.judged(ROOM, None, &mut journal, &clock()).is_none());
+        let body = |id: MatchId| {
+            request::Body::Hint(control::Hint { room_id: id.to_string(), ..control::Hint::default() })
+        };
+        assert_eq!((rooms.meant(&body(ROOM)), rooms.meant(&body(next(0)))), (None, Some(next(0))));
+    }
+
+    #[test]
+    fn an_illegal_move_is_no_try() {
+        let (mut rooms, puzzle, mut journal, _folder) = one_move();
+        let resign = rooms.move_to_try(ROOM, &act(Action::Pass), &mut journal).err();
+        assert!(resign.is_some_and(|refusal| refusal.action == Some(Action::Pass)));
+        let nonsense = control::Act { notation: "?".into(), ..control::Act::default() };
+        assert!(rooms.move_to_try(ROOM, &nonsense, &mut journal).is_err());
+        assert!(!journal.puzzles().expect("readable").contains_key(&puzzle.id));
+        assert!(rooms.try_again(ROOM, Some(OfferKind::TakeBack)).is_err(), "there is nothing to take back");
+        assert!(rooms.try_again(ROOM, Some(OfferKind::Draw)).is_err(), "nobody plays there");
+    }
+
+    #[test]
+    fn a_puzzle_solved_with_a_hint_is_said_to_be() {
+        let (mut rooms, puzzle, mut journal, _folder) = one_move();
+        let (task, given) = rooms.to_hint(ROOM).expect("open");
+        let found = find_hint(&task, given, false);
+        let Ok(Answer::Hint(told)) = rooms.hint_found(ROOM, found) else { panic!("a hint") };
+        assert_eq!(told.action, Some(wire::action(puzzle.solution)));
+        assert!(play(&mut rooms, puzzle.solution, &mut journal).is_some());
+        let shown = rooms.shown(ROOM, &journal, 0).and_then(|room| room.puzzle).expect("shown");
+        assert!(shown.helped && shown.say.is_some_and(|say| say.en.starts_with("Solved with a hint.")));
+        assert!(rooms.to_hint(MatchId([9; 16])).is_none());
+        assert!(rooms.hint_found(MatchId([9; 16]), Err(being_judged())).is_err(), "the room is closed");
     }
 }

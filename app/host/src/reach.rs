@@ -5,10 +5,9 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use link::secure::ExpectedPeer;
-use link::{Address, Card, CarrierKind, Epoch, LinkError, Sighting, Tag, Transport, WatchEvent};
+use link::{Address, Card, CarrierKind, LinkError, Sighting, Tag, Transport, WatchEvent};
 use proto::control::{self, ConnectState, NoticeKind, RefusalCode, Visibility, event};
 use session::{Role, wire};
 use tokio::sync::watch;
@@ -16,6 +15,7 @@ use tokio::time::Instant;
 use tracing::{debug, info};
 
 use crate::actor::{Actor, Message, notice};
+use crate::codes;
 use crate::dialing::{self, About, Acquaintance, Attempt, DialingEvent, Effect, LocalState, Target};
 use crate::link_task::{Dialed, LinkTask};
 use crate::links::{self, Down, LinkNews};
@@ -56,7 +56,12 @@ impl dialing::Standing for Actor {
             Target::Address(address) if ways.is_empty() && !self.is_blocked_at(address) => {
                 ways.push(address.clone());
             }
-            Target::Friend(key) if ways.is_empty() => ways = self.ways_of_code(*key),
+            Target::Friend(key) if ways.is_empty() => {
+                let near = |tag| self.nearby.with_tag(tag).into_iter().flat_map(|near| near.places(None));
+                let in_use: Vec<CarrierKind> = self.radios.iter().map(Radio::kind).collect();
+                let with_tag = |tag| near(tag).cloned().collect();
+                ways = codes::ways(self.people.code(*key), self.people.met_at(*key), with_tag, &in_use);
+            }
             Target::Address(_) | Target::Friend(_) => {}
         }
         ways.retain(|way| self.radios.iter().any(|radio| radio.kind() == way.kind && !radio.unused));
@@ -108,11 +113,11 @@ impl Actor {
     /// Passes the present requirements to the carriers.
     pub(crate) fn steer_radios(&mut self) {
         self.say_what_is_done_here();
-        let epoch = self.epoch();
-        let scan = !self.is_suspending() && (self.clients.anyone_scans() || self.dialing.is_looking());
+        let epoch = self.wall_clock.epoch();
+        let scan = !self.suspend.is_present() && (self.clients.anyone_scans() || self.dialing.is_looking());
         let busy = self.people.values().any(|peer| peer.link.is_some() && peer.friend.is_some());
         let Exposure { to, seldom } = self.exposure();
-        let card = (to != Visibility::Nobody && !self.is_suspending()).then(|| Card {
+        let card = (to != Visibility::Nobody && !self.suspend.is_present()).then(|| Card {
             tag: Tag::of(self.profile.advert_key(), epoch),
             open_to_all: to == Visibility::Everyone,
             busy,
@@ -139,7 +144,7 @@ impl Actor {
         let hides = self.exposure().to == Visibility::Nobody;
         let is_found = !hides && !self.radios.iter().any(Radio::is_unheard);
         let mut sought = BTreeSet::new();
-        if !is_found && !hides && !self.is_suspending() {
+        if !is_found && !hides && !self.suspend.is_present() {
             let now = Instant::now();
             let person = self.about();
             let friends = self.people.values().filter(|peer| peer.friend.is_some() && peer.rebuild.is_none());
@@ -210,19 +215,11 @@ impl Actor {
         self.journal.setting(key).ok().flatten().as_deref() == Some("yes")
     }
 
-    pub(crate) fn epoch(&self) -> Epoch {
-        Epoch::at(self.since_1970())
-    }
-
-    fn since_1970(&self) -> Duration {
-        (self.wall_clock)().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default()
-    }
-
     /// The next deadline of the card, of dialing, or of a nearby device.
     pub(crate) fn reach_deadline(&self) -> Option<Instant> {
         let now = Instant::now();
         let card = (!self.radios.is_empty() && self.exposure().to != Visibility::Nobody)
-            .then(|| now + self.epoch().end().saturating_sub(self.since_1970()) + Duration::from_millis(1));
+            .then(|| now + self.wall_clock.until_next_epoch());
         let dial = self.dialing.due(now.into_std()).map(Instant::from_std);
         [card, dial, self.nearby.deadline()].into_iter().flatten().min()
     }
@@ -264,7 +261,7 @@ impl Actor {
 
     fn seen(&mut self, sighting: Sighting) {
         let now = Instant::now();
-        let epoch = self.epoch();
+        let epoch = self.wall_clock.epoch();
         if self.is_blocked(&sighting, epoch) {
             return;
         }
@@ -390,7 +387,7 @@ impl Actor {
         let unfinished = self.has_unfinished(peer);
         // Either side resends its open invitation.
         let asked = self.invitations.is_open_with(key);
-        let possible = !self.radios.is_empty() && !self.is_suspending();
+        let possible = !self.radios.is_empty() && !self.suspend.is_present();
         if peer.link.is_none() && peer.rebuild.is_none() && (unfinished || asked) && possible {
             self.handle_dialing(DialingEvent::Wanted(Target::Friend(key), why));
         }
@@ -423,6 +420,29 @@ impl Actor {
     /// Handles that a link is no longer wanted, or is impossible.
     pub(crate) fn give_up(&mut self, target: &Target) {
         self.handle_dialing(DialingEvent::Unwanted(target.clone()));
+    }
+
+    /// Connects to the device at an address that the user has typed; returns its id.
+    pub(crate) fn meet_address(&mut self, text: &str) -> Result<String, Refusal> {
+        let is_lan = self.used_transports().any(|transport| transport.kind() == CarrierKind::Lan);
+        let own: Vec<Address> = self.own_places(Some(CarrierKind::Lan)).collect();
+        let address = codes::typed(text, is_lan.then_some(&own))?;
+        let is_there = |key: &PlayerId| {
+            let is_linked = self.people.get(key).is_some_and(|peer| peer.link.is_some());
+            is_linked && self.people.met_at(*key) == Some(&address)
+        };
+        let linked = self.people.values().map(|peer| peer.key).find(is_there);
+        match linked {
+            Some(key) => self.meet(&key.to_string())?,
+            None => self.seek(Target::Address(address.clone())),
+        }
+        Ok(Target::Address(address).id())
+    }
+
+    /// Addresses of this device, on all carriers in use or on one.
+    pub(crate) fn own_places(&self, on: Option<CarrierKind>) -> impl Iterator<Item = Address> {
+        let of_kind = move |transport: &&Arc<dyn Transport>| on.is_none_or(|kind| kind == transport.kind());
+        self.used_transports().filter(of_kind).flat_map(|transport| transport.places())
     }
 
     pub(crate) fn meet(&mut self, who: &str) -> Result<(), Refusal> {

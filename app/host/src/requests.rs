@@ -13,18 +13,26 @@ use proto::peer::DeclineReason;
 use session::{Analysis, Colours, Command, LocalCommand, MatchId, MatchRecord, OfferKind, Pace, Terms, wire};
 
 use crate::actor::{ADAPTER, Actor, Message, notice};
+use crate::archive;
+use crate::backup;
+use crate::codes;
 use crate::consent::{Busy, NoOffer, Outcome};
 #[cfg(feature = "online")]
 use crate::dialing::Target;
+use crate::exchange;
 use crate::games;
+use crate::gifts;
 use crate::invitations::Wish;
+use crate::judging;
 use crate::lessons;
+use crate::mistakes::Search;
+use crate::puzzles;
 use crate::quiet::QuietHours;
 use crate::responder::{Answer, Responder, done, in_room};
-use crate::room::{Room, Seat, parse_match_name};
+use crate::room::{PlayerId, Room, Seat, parse_match_name};
 use crate::setup::{local_seat, needs_one_device};
 use crate::show::{self, Refusal};
-use crate::store::{self, Store};
+use crate::store::{self, SavedMatch, Store};
 use crate::work::Job;
 
 /// Maximum number of open rooms. A user keeps a few; each adds its board to every client's initial state.
@@ -40,7 +48,7 @@ impl Actor {
     /// Executes a request. Slow requests take the responder along and answer later.
     pub(crate) fn request(&mut self, responder: Responder, body: request::Body) {
         use request::Body;
-        if let Some(id) = self.puzzle_meant(&body) {
+        if let Some(id) = self.puzzles.meant(&body) {
             return self.puzzle_request(responder, id, &body);
         }
         match body {
@@ -48,10 +56,26 @@ impl Actor {
             Body::ListAdapters(_) => self.list_adapters(responder),
             Body::Diagnose(_) => self.diagnose(responder),
             Body::PowerOn(_) => self.power_on(responder),
-            Body::Import(import) => self.import(responder, import),
-            Body::Export(export) => self.export(responder, &export),
-            Body::SaveBackup(asked) => self.save_backup(responder, asked),
-            Body::RestoreBackup(asked) => self.restore_backup(responder, asked),
+            Body::Import(import) => {
+                let (inbox, id) = (self.inbox.clone(), MatchId(self.chance.bytes()));
+                // Sending fails only after the actor has ended, and the client with it.
+                let tell = move |responder, read| drop(inbox.send(Message::Imported(responder, read)));
+                exchange::import(&mut self.work, responder, id, import, tell);
+            }
+            Body::Export(export) => {
+                let told = |to: Responder, file: Result<_, _>| to.answer(file.map(Answer::File));
+                if let Err((responder, refusal)) = self.export_to(&export, responder, told) {
+                    responder.refuse(refusal);
+                }
+            }
+            Body::SaveBackup(asked) => {
+                let task = backup::save(asked, &self.data_dir, &self.journal, &mut self.chance);
+                self.run_backup(responder, task);
+            }
+            Body::RestoreBackup(asked) => {
+                let task = backup::restore(asked, &self.data_dir);
+                self.run_backup(responder, task);
+            }
             body => {
                 let answer = self.answer(body);
                 // Events are sent before the reply, so that a client knows the effects of its request when the reply
@@ -86,8 +110,10 @@ impl Actor {
             Body::CloseRoom(close) => self.close_room(self.room_id(&close.room_id)?),
             Body::ResumeRoom(resume) => self.resume_room(&resume.room_id),
             Body::SetSeat(set) => self.set_seat(set),
-            Body::ListMatches(list) => self.list_matches(&list),
-            Body::ListPuzzles(list) => self.list_puzzles(list),
+            Body::ListMatches(list) => self.list_matches(&list).map(Answer::Matches),
+            Body::ListPuzzles(list) => {
+                puzzles::list(list, &self.journal, &self.wall_clock).map(Answer::Puzzles)
+            }
             Body::OpenPuzzle(open) => self.open_puzzle(&open),
             Body::Say(say) => self.say(say).map(|()| done()),
             Body::SetMuted(set) => {
@@ -120,8 +146,11 @@ impl Actor {
             Body::SetEndings(set) => self.set_tablebase(set.on),
             Body::SetWish(set) => self.set_wish(set.game),
             Body::MeetAddress(meet) => self.meet_address(&meet.address).map(Answer::Peer),
-            Body::ShowPlaces(_) => Ok(Answer::Places(self.places())),
-            Body::ShowFriendCode(_) => Ok(Answer::FriendCode(self.friend_code())),
+            Body::ShowPlaces(_) => Ok(Answer::Places(codes::places(self.own_places(Some(CarrierKind::Lan))))),
+            Body::ShowFriendCode(_) => {
+                let code = codes::own(&self.profile, self.wall_clock.epoch(), self.own_places(None));
+                Ok(Answer::FriendCode(codes::shown(&code)))
+            }
             Body::AddFriend(add) => self.add_friend(&add.code).map(|()| done()),
             #[cfg(feature = "online")]
             body @ (Body::SignIn(_)
@@ -167,8 +196,10 @@ impl Actor {
                 let key = self.player(&forget.peer)?;
                 self.forget(key).map(|()| done())
             }
-            Body::Look(look) => self.look(&look),
-            Body::Branch(branch) => self.branch(&branch),
+            Body::Look(look) => archive::saved(&self.journal, &look.room_id)
+                .and_then(|saved| archive::position(saved, &look))
+                .map(Answer::Position),
+            Body::Branch(branch) => self.branch(&branch).map(in_room),
             Body::AnalyseMatch(asked) => self.analyse_match(&asked),
             Body::Discard(discard) => self.discard(&discard.room_id),
             Body::Give(give) => self.give(&give),
@@ -185,6 +216,188 @@ impl Actor {
                 self.command(key, command).map(|()| done())
             }
         }
+    }
+
+    /// Executes a request about a puzzle room.
+    fn puzzle_request(&mut self, responder: Responder, id: MatchId, body: &request::Body) {
+        use request::Body;
+        let answer = match body {
+            Body::Act(act) => return self.try_puzzle(responder, id, act),
+            Body::Hint(hint) => return self.puzzle_hint(responder, id, hint.narrow),
+            Body::Offer(offer) => {
+                let answer = self.puzzles.try_again(id, show::parse_offer_kind(offer.kind));
+                if answer.is_ok() {
+                    self.mark_for_display(id);
+                }
+                answer
+            }
+            _ => {
+                self.puzzles.close(id);
+                self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
+                Ok(done())
+            }
+        };
+        self.show_changes();
+        responder.answer(answer);
+    }
+
+    fn open_puzzle(&mut self, open: &control::OpenPuzzle) -> Result<Answer, Refusal> {
+        let id = MatchId(self.chance.bytes());
+        if let Some(closed) = self.puzzles.open(id, open, &self.journal)? {
+            self.tell(event::Body::RoomGone(control::Gone { id: closed.to_string() }));
+        }
+        self.mark_for_display(id);
+        Ok(in_room(id))
+    }
+
+    /// Handles the user's move in a puzzle: it is verified on a thread of its own, and answered afterwards.
+    fn try_puzzle(&mut self, responder: Responder, id: MatchId, act: &control::Act) {
+        let (task, action) = match self.puzzles.move_to_try(id, act, &mut self.journal) {
+            Ok(tried) => tried,
+            Err(refusal) => return responder.refuse(refusal),
+        };
+        let search =
+            Search { maker: self.bot_maker.clone(), seed: self.chance.seed(), bot_time: self.bot_time };
+        let inbox = self.inbox.clone();
+        // Sending fails only after the actor has ended.
+        let tell = move |judged| drop(inbox.send(Message::PuzzleJudged(id, judged)));
+        // If no thread can be started, the responder is dropped, which refuses the request.
+        if puzzles::judge(task, action, search, tell).is_ok() {
+            self.puzzles.await_verdict(id, responder);
+            self.mark_for_display(id);
+        }
+    }
+
+    pub(crate) fn puzzle_judged(&mut self, id: MatchId, judged: puzzles::Judged) {
+        let judged = self.puzzles.judged(id, judged, &mut self.journal, &self.wall_clock);
+        let Some((responder, answer)) = judged else { return };
+        self.mark_for_display(id);
+        self.show_changes();
+        responder.answer(answer);
+    }
+
+    fn puzzle_hint(&mut self, responder: Responder, id: MatchId, narrow: bool) {
+        if !self.work.has_room(Job::Hint) {
+            let busy = Refusal::new(RefusalCode::RefusalBusy, "a hint is being looked for already");
+            return responder.refuse(busy);
+        }
+        let (Some((task, given)), inbox) = (self.puzzles.to_hint(id), self.inbox.clone()) else { return };
+        self.work.begin(Job::Hint, move || {
+            let found = puzzles::find_hint(&task, given, narrow);
+            let _ = inbox.send(Message::PuzzleHint(responder, id, found));
+        });
+    }
+
+    pub(crate) fn puzzle_hint_found(
+        &mut self,
+        responder: Responder,
+        id: MatchId,
+        found: Result<puzzles::HintFound, Refusal>,
+    ) {
+        self.work.ended(Job::Hint);
+        let answer = self.puzzles.hint_found(id, found);
+        self.mark_for_display(id);
+        self.show_changes();
+        responder.answer(answer);
+    }
+
+    /// Exports a match. `told` gets `to` and the file on the export's thread; `to` comes back with a refusal.
+    pub(crate) fn export_to<T: Send + 'static>(
+        &mut self,
+        export: &control::Export,
+        to: T,
+        told: impl FnOnce(T, Result<control::File, Refusal>) + Send + 'static,
+    ) -> Result<(), (T, Refusal)> {
+        let (journal, people, own) = (&self.journal, &self.people, self.profile.name());
+        let name_of = |key: &PlayerId| people.get(key).map_or_else(String::new, |peer| peer.name.clone());
+        let file = || {
+            let saved = archive::saved(journal, &export.room_id)?;
+            exchange::to_export(saved, export, journal, own, name_of)
+        };
+        let inbox = self.inbox.clone();
+        // Sending fails only after the actor has ended.
+        let ended = move || drop(inbox.send(Message::WorkEnded(Job::Export)));
+        exchange::export(&mut self.work, to, file, ended, told)
+    }
+
+    fn list_matches(&self, asked: &control::ListMatches) -> Result<control::Matches, Refusal> {
+        let people = self.people.values().map(|peer| (peer.key, peer.name.as_str()));
+        let shown = |saved| self.summary(saved, asked.boards);
+        archive::list(asked, &archive::filter(asked, people), &self.journal, shown)
+    }
+
+    pub(crate) fn summary(&self, saved: SavedMatch, with_board: bool) -> Option<control::MatchSummary> {
+        archive::summary(saved, with_board, |room, side| self.shown_seat(room, side))
+    }
+
+    fn branch(&mut self, branch: &control::Branch) -> Result<MatchId, Refusal> {
+        let saved = archive::saved(&self.journal, &branch.room_id)?;
+        let seats = [local_seat(branch.first.as_ref())?, local_seat(branch.second.as_ref())?];
+        let record = archive::branch(saved.record, branch.ply, MatchId(self.chance.bytes()))?;
+        self.begin(record, seats, None, false)
+    }
+
+    fn discard(&mut self, name: &str) -> Result<Answer, Refusal> {
+        let saved = archive::saved(&self.journal, name)?;
+        archive::may_discard(&saved)?;
+        let id = saved.record.id;
+        if self.rooms.contains_key(&id) {
+            self.close_room(id)?;
+        }
+        self.end_judging(Some(id));
+        self.journal.keep(|store| store.delete(id))?;
+        Ok(done())
+    }
+
+    /// Starts an analysis, which replaces one in progress, or ends it.
+    fn analyse_match(&mut self, asked: &control::AnalyseMatch) -> Result<Answer, Refusal> {
+        if !asked.on {
+            self.end_judging(parse_match_name(&asked.room_id));
+            return Ok(done());
+        }
+        let record = archive::saved(&self.journal, &asked.room_id)?.record;
+        let start = judging::start(&record)?;
+        self.end_judging(None);
+        let means = judging::Means {
+            maker: self.bot_maker.clone(),
+            seed: self.chance.seed(),
+            time: self.bot_time,
+            engines: self.power.engines.clone(),
+        };
+        let inbox = self.inbox.clone();
+        // Sending fails only after the actor has ended.
+        let tell = move |ticket, judged| drop(inbox.send(Message::Judged(ticket, judged)));
+        self.judge.begin(&asked.room_id, record, start, means, tell)?;
+        Ok(done())
+    }
+
+    /// Stops the analysis of this match, or any analysis, and reports its end to clients.
+    fn end_judging(&mut self, of: Option<MatchId>) {
+        if let Some(told) = self.judge.end(of, &mut self.journal, &self.wall_clock) {
+            self.tell(event::Body::Judgements(told));
+        }
+    }
+
+    fn give(&mut self, give: &control::Give) -> Result<Answer, Refusal> {
+        let key = self.player(&give.peer)?;
+        let saved = archive::saved(&self.journal, &give.room_id)?;
+        gifts::may_give(&saved)?;
+        self.command(key, Command::Give(Box::new(saved.record)))?;
+        Ok(done())
+    }
+
+    fn answer_gift(&mut self, answer: &control::AnswerGift) -> Result<Answer, Refusal> {
+        let (id, now) = (MatchId(self.chance.bytes()), self.wall_clock.unix_ms());
+        let (number, kept) = self.gifts.answer(answer, id, &mut self.journal, now)?;
+        self.tell(event::Body::GiftGone(control::Gone { id: number.to_string() }));
+        Ok(if kept { in_room(id) } else { done() })
+    }
+
+    fn run_backup(&mut self, responder: Responder, task: Result<backup::Task, Refusal>) {
+        let inbox = self.inbox.clone();
+        // Sending fails only after the actor has ended.
+        let ended = move || drop(inbox.send(Message::WorkEnded(Job::Backup)));
+        backup::run(&mut self.work, responder, task, ended);
     }
 
     /// Diagnoses all carriers, asynchronously.
@@ -424,7 +637,7 @@ impl Actor {
         let mut room = Room::new(record, seats.clone())
             .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
         room.follows = follows;
-        let now = self.now_unix_ms();
+        let now = self.wall_clock.unix_ms();
         self.journal.keep(|store| {
             store.begin(room.record(), seats, now)?;
             if adaptive { store.set_adaptive(id, true) } else { Ok(()) }

@@ -8,6 +8,7 @@ use proto::control;
 use session::{Analysis, LocalCommand, LocalMatch, MatchId, MatchRecord, ShownClock, Undone};
 
 use crate::consent::Offers;
+use crate::counting::Proposal;
 use crate::show;
 
 /// A player at another device, identified by its static public key, which the secure channel has authenticated.
@@ -96,8 +97,8 @@ pub(crate) struct Room {
     pub(crate) offers: Offers,
     /// The match, if it has no peer.
     local: Option<LocalMatch>,
-    /// Go, after two passes: ply and revision for which a proposal of dead stones was made or is in progress.
-    pub(crate) counted: Option<(u32, u32)>,
+    /// Go: the proposal of dead stones after two passes.
+    pub(crate) proposal: Proposal,
     /// With a peer: the last action of this device that it has acknowledged, and the time that took in microseconds; 0 if
     /// none.
     pub(crate) seen_action: (u32, u32),
@@ -125,7 +126,7 @@ impl Room {
             follows: None,
             offers: Offers::default(),
             local: None,
-            counted: None,
+            proposal: Proposal::default(),
             seen_action: (0, 0),
             record: empty,
             game,

@@ -44,10 +44,10 @@ pub(crate) struct Desktop {
 
 impl Desktop {
     /// The handle, and the task to be run.
-    pub(crate) fn new(
+    pub(crate) fn new<F: Fn(Subject) + Send + Sync + 'static>(
         bus: Bus,
-        activated: impl Fn(Subject) + Send + Sync + 'static,
-    ) -> (Self, impl Future<Output = ()> + Send) {
+        activated: F,
+    ) -> (Self, impl Future<Output = ()> + Send + use<F>) {
         let (orders, queue) = mpsc::channel(QUEUE);
         (Self { orders, news: news::News::default() }, notifications::run(bus, queue, activated))
     }
