@@ -1,15 +1,17 @@
 //! Games in words, for clients without knowledge of games: options, presets, and hints.
 
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use engine::lights_out::{LightsOutSetup, Solution, Start};
 use engine::options::{Both, ChoiceError, GameOption};
 use engine::threats::{self, ThreatKind};
-use engine::{AnyGame, Bot, GameKind, Language, Limits, Report, Setup};
+use engine::{AnyGame, Bot, GameKind, Language, Level, Limits, Report, Setup};
 use proto::control::{self, RefusalCode};
 use proto::limits;
 use session::{Colours, Pace, Terms, wire};
 
+use crate::bots::BotMaker;
 use crate::show::{self, Refusal};
 
 fn bad(what: impl ToString) -> Refusal {
@@ -164,9 +166,27 @@ fn option(option: GameOption) -> control::GameOption {
     }
 }
 
+/// Searches a hint for this long with the strongest bot: not for the actor. A panic of the bot is no advice.
+pub(crate) fn find_hint(
+    maker: &BotMaker,
+    game: &AnyGame,
+    seed: u64,
+    lines: usize,
+    time: Duration,
+) -> Result<control::HintFound, Refusal> {
+    let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let (started, stop) = (Instant::now(), AtomicBool::new(false));
+        let elapsed = || started.elapsed();
+        let limits = Limits { time: Some(time), nodes: None, depth: None, stop: &stop, elapsed: &elapsed };
+        advise(maker(game.kind(), Level::MAX, seed).as_mut(), game, lines, &limits)
+    }));
+    let nothing = || Err(Refusal::new(RefusalCode::RefusalNoSuchRoom, "there is nothing to advise"));
+    found.unwrap_or_else(|_| nothing())
+}
+
 /// A suggestion for this position; if `lines` is not 0, with that many principal variations and the threats. For Lights Out:
 /// the whole solution.
-pub(crate) fn advise(
+fn advise(
     bot: &mut dyn Bot,
     game: &AnyGame,
     lines: usize,

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use engine::{Setup, Side};
+use engine::{AnyGame, Setup, Side};
 use link::Address;
-use proto::control::ColourChoice;
-use session::{MatchId, Pace};
+use proto::control::{self, ColourChoice, RefusalCode};
+use session::{Colours, MatchId, Pace, Terms};
 use tokio::time::Instant;
 
 use crate::dialing::Target;
 use crate::room::PlayerId;
+use crate::show::{self, Refusal};
 
 /// Time limit for an invitation that waits for its link; longer than any goal of `dialing` lasts.
 const UNSENT: Duration = Duration::from_mins(5);
@@ -47,6 +48,29 @@ pub(crate) struct Wish {
     pub(crate) colours: ColourChoice,
     pub(crate) hints: bool,
     pub(crate) counters: Option<MatchId>,
+}
+
+impl Wish {
+    /// What a client asks for, with the rules for two devices: in a race nobody begins.
+    pub(crate) fn read(
+        invite: &control::Invite,
+        setup: Setup,
+        counters: Option<MatchId>,
+    ) -> Result<Self, Refusal> {
+        let bad = |what: String| Refusal::new(RefusalCode::RefusalBadRequest, what);
+        let pace = Pace::read(invite.pace.as_ref()).map_err(|error| bad(error.to_string()))?;
+        let colours = match (invite.colours(), show::parse_side(invite.my_side)) {
+            (ColourChoice::ColourUnspecified, Some(Side::First)) => ColourChoice::ColourFirst,
+            (ColourChoice::ColourUnspecified, Some(Side::Second)) => ColourChoice::ColourSecond,
+            (ColourChoice::ColourUnspecified, None) => ColourChoice::ColourRandom,
+            (colours, _) => colours,
+        };
+        let Terms { setup, pace, hints, .. } =
+            Terms { setup, pace, colours: Colours::Random, hints: invite.hints }.for_two();
+        let colours = if setup.is_race() { ColourChoice::ColourRandom } else { colours };
+        AnyGame::new(&setup).map_err(|error| bad(error.to_string()))?;
+        Ok(Self { setup, pace, colours, hints, counters })
+    }
 }
 
 impl Invitation {
@@ -283,5 +307,24 @@ mod tests {
         all.identify(&at("here"), ANNA);
         assert_eq!(all.with(ANNA), [id(1)]);
         assert_eq!(all.waiting_for(&Target::Address(at("there"))), [id(2)]);
+    }
+
+    #[test]
+    fn who_says_no_colours_begins_by_side_or_by_lot_and_in_a_race_nobody_begins() {
+        use ColourChoice::{ColourAlternate, ColourFirst, ColourRandom, ColourSecond, ColourUnspecified};
+        let colours = |kind: engine::GameKind, colours: ColourChoice, side: Option<Side>| {
+            let invite = control::Invite {
+                colours: colours.into(),
+                my_side: side.map_or(0, |side| show::side(side).into()),
+                ..control::Invite::default()
+            };
+            Wish::read(&invite, kind.default_setup(), None).ok().map(|wish| wish.colours)
+        };
+        let go = engine::GameKind::Go;
+        assert_eq!(colours(go, ColourUnspecified, None), Some(ColourRandom));
+        assert_eq!(colours(go, ColourUnspecified, Some(Side::First)), Some(ColourFirst));
+        assert_eq!(colours(go, ColourUnspecified, Some(Side::Second)), Some(ColourSecond));
+        assert_eq!(colours(go, ColourAlternate, Some(Side::First)), Some(ColourAlternate));
+        assert_eq!(colours(engine::GameKind::LightsOut, ColourFirst, None), Some(ColourRandom));
     }
 }

@@ -59,6 +59,29 @@ impl Journal {
         written
     }
 
+    /// A line of the doctor's report: whether matches can be saved, by a write.
+    pub(crate) fn check(&mut self) -> control::Check {
+        let (state, found, remedy) = match self.keep(Store::probe) {
+            Ok(()) => match &self.set_aside {
+                None => (control::CheckState::CheckOk, "matches can be saved".into(), ""),
+                Some(aside) => (
+                    control::CheckState::CheckWarning,
+                    format!(
+                        "the file was damaged: it lies at {}, and what could be read is kept",
+                        aside.display()
+                    ),
+                    "Keep that file until you are sure that you miss nothing.",
+                ),
+            },
+            Err(error) => (
+                control::CheckState::CheckFailed,
+                error.to_string(),
+                "Free some space, or see to the permissions of the data directory: nothing is lost.",
+            ),
+        };
+        control::Check { subject: "storage".into(), state: state.into(), found, remedy: remedy.into() }
+    }
+
     /// Why writing has started to fail; returned once per failure period.
     pub(crate) fn take_trouble(&mut self) -> Option<String> {
         self.trouble.take()

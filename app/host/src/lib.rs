@@ -92,6 +92,7 @@ mod requests;
 mod responder;
 mod rings;
 mod room;
+mod room_requests;
 #[cfg(feature = "online")]
 mod secrets;
 mod setup;

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use engine::GameKind;
 use link::identity::Identity;
-use proto::control::{self, Language, Visibility};
+use proto::control::{self, Language, RefusalCode, Visibility};
 use tokio::time::Instant;
 
 use crate::journal::Journal;
 use crate::quiet::QuietHours;
+use crate::show::Refusal;
 use crate::store::{Store, StoreError};
 use crate::visibility::{Discoverability, Exposure};
 
@@ -238,6 +239,30 @@ impl Profile {
     pub(crate) fn set_advert_key(&mut self, advert_key: [u8; 32]) {
         self.advert_key = advert_key;
     }
+}
+
+/// The name that a client asks for.
+pub(crate) fn asked_name(wish: &str) -> Result<String, Refusal> {
+    let name = proto::limits::fit_name(wish);
+    if name.is_empty() {
+        return Err(Refusal::new(RefusalCode::RefusalBadRequest, "a name has at least one character"));
+    }
+    Ok(name)
+}
+
+/// The visibility that a client asks for.
+pub(crate) fn asked_visibility(number: i32) -> Result<Visibility, Refusal> {
+    Visibility::try_from(number)
+        .map_err(|_| Refusal::new(RefusalCode::RefusalBadRequest, "no such visibility"))
+}
+
+/// The quiet hours that a client asks for; `None`: none.
+pub(crate) fn asked_quiet_hours(hours: Option<control::QuietHours>) -> Result<Option<QuietHours>, Refusal> {
+    let Some(hours) = hours else { return Ok(None) };
+    let quiet = QuietHours::new(hours.from_minute, hours.until_minute).ok_or_else(|| {
+        Refusal::new(RefusalCode::RefusalBadRequest, "two different times of one day are needed")
+    })?;
+    Ok(Some(quiet))
 }
 
 fn keep(journal: &mut Journal, setting: &Setting<'_>) -> Result<(), StoreError> {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use link::{Card, CarrierKind, CarrierState, Duplex, Transport, WatchEvent};
+use link::{Card, CarrierKind, CarrierState, Duplex, Transport, Verdict, WatchEvent};
 use proto::control;
+use proto::limits;
 use tokio::sync::watch;
 use tracing::{debug, warn};
 
@@ -13,6 +14,9 @@ use crate::show;
 
 /// Delay before a carrier that has failed is asked to listen again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(2);
+
+/// Time limit of a carrier's diagnosis: bluetoothd answers in milliseconds.
+const DIAGNOSIS: Duration = Duration::from_secs(10);
 
 /// A carrier's state.
 pub(crate) struct Radio {
@@ -48,6 +52,62 @@ impl Radio {
                 _ => false,
             }
     }
+}
+
+/// The doctor's lines about carriers.
+pub(crate) async fn diagnose(transports: &[Arc<dyn Transport>]) -> Vec<control::Check> {
+    let mut checks = Vec::new();
+    if transports.is_empty() {
+        checks.push(control::Check {
+            subject: "links".into(),
+            state: control::CheckState::CheckWarning.into(),
+            found: "this host was started without any: one plays alone".into(),
+            remedy: "Start qiyoud without --no-bluetooth or --no-lan to play with others.".into(),
+        });
+    }
+    for transport in transports {
+        let findings = tokio::time::timeout(DIAGNOSIS, transport.diagnose()).await;
+        checks.extend(findings.unwrap_or_default().into_iter().map(|finding| {
+            control::Check {
+                subject: finding.subject.into(),
+                state: match finding.verdict {
+                    Verdict::Good => control::CheckState::CheckOk,
+                    Verdict::Limited => control::CheckState::CheckWarning,
+                    Verdict::Broken => control::CheckState::CheckFailed,
+                }
+                .into(),
+                found: finding.found,
+                remedy: finding.remedy,
+            }
+        }));
+    }
+    checks
+}
+
+/// Turns on the Bluetooth adapter, if there is one: networks and servers are not under this device's control. Returns why it
+/// failed.
+pub(crate) async fn power_on(transports: &[Arc<dyn Transport>]) -> Result<(), String> {
+    let mut on = if transports.is_empty() { Err("this host has no links".to_owned()) } else { Ok(()) };
+    let is_meant = |transport: &&Arc<dyn Transport>| {
+        !matches!(transport.kind(), CarrierKind::Lan | CarrierKind::Online) || transports.len() == 1
+    };
+    for transport in transports.iter().filter(is_meant) {
+        if let Err(error) = transport.power_on().await {
+            on = Err(error.to_string());
+        }
+    }
+    on
+}
+
+/// The adapters of all carriers.
+pub(crate) async fn adapters(transports: &[Arc<dyn Transport>]) -> Vec<control::Adapter> {
+    let mut adapters = Vec::new();
+    for transport in transports {
+        let all = tokio::time::timeout(DIAGNOSIS, transport.adapters()).await.unwrap_or_default();
+        adapters.extend(all.into_iter().map(show::adapter));
+    }
+    adapters.truncate(limits::ADAPTERS);
+    adapters
 }
 
 /// What is required of a carrier.

@@ -1,16 +1,12 @@
 //! Requests of clients.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::lights_out::{LightsOutSetup, Start};
-use engine::{AnyGame, Level, Limits, Setup, Side};
-use link::{CarrierKind, Transport, Verdict};
-use proto::control::{self, ColourChoice, Help, NoticeKind, RefusalCode, Visibility, event, request};
-use proto::limits;
+use engine::{AnyGame, Level, Setup, Side};
+use link::CarrierKind;
+use proto::control::{self, Help, NoticeKind, RefusalCode, event, request};
 use proto::peer::DeclineReason;
-use session::{Analysis, Colours, Command, LocalCommand, MatchId, MatchRecord, OfferKind, Pace, Terms, wire};
+use session::{Analysis, Command, LocalCommand, MatchId, MatchRecord, OfferKind, Pace, wire};
 
 use crate::actor::{ADAPTER, Actor, Message, notice};
 use crate::archive;
@@ -26,13 +22,15 @@ use crate::invitations::Wish;
 use crate::judging;
 use crate::lessons;
 use crate::mistakes::Search;
+use crate::profile;
 use crate::puzzles;
-use crate::quiet::QuietHours;
+use crate::radios;
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{PlayerId, Room, Seat, parse_match_name};
-use crate::setup::{local_seat, needs_one_device};
+use crate::room_requests::{self, NewSeat, Offered};
+use crate::setup::{self, local_seat};
 use crate::show::{self, Refusal};
-use crate::store::{self, SavedMatch, Store};
+use crate::store::{self, SavedMatch};
 use crate::work::Job;
 
 /// Maximum number of open rooms. A user keeps a few; each adds its board to every client's initial state.
@@ -40,9 +38,6 @@ const MAX_ROOMS: usize = 32;
 
 /// Search time of a hint: its user is waiting.
 const HINT_TIME: Duration = Duration::from_secs(1);
-
-/// Time limit of a carrier's diagnosis: bluetoothd answers in milliseconds.
-const DIAGNOSIS: Duration = Duration::from_secs(10);
 
 impl Actor {
     /// Executes a request. Slow requests take the responder along and answer later.
@@ -101,12 +96,20 @@ impl Actor {
             | Body::Export(_)
             | Body::SaveBackup(_)
             | Body::RestoreBackup(_) => unreachable!("`request` lets it be answered later"),
-            Body::SetName(set) => self.set_name(&set.name),
-            Body::SetVisibility(set) => self.set_visibility(set.visibility),
+            Body::SetName(set) => {
+                let name = profile::asked_name(&set.name)?;
+                self.profile.set_name(&mut self.journal, name)?;
+                Ok(self.tell_me())
+            }
+            Body::SetVisibility(set) => {
+                let visibility = profile::asked_visibility(set.visibility)?;
+                self.profile.set_visibility(&mut self.journal, visibility)?;
+                Ok(self.tell_me())
+            }
             Body::OpenRoom(open) => self.open_room(open),
-            Body::Act(act) => self.act(act),
+            Body::Act(act) => self.act(&act).map(|()| done()),
             Body::Offer(offer) => self.offer(offer),
-            Body::Resign(resign) => self.resign(resign),
+            Body::Resign(resign) => self.resign(&resign).map(|()| done()),
             Body::CloseRoom(close) => self.close_room(self.room_id(&close.room_id)?),
             Body::ResumeRoom(resume) => self.resume_room(&resume.room_id),
             Body::SetSeat(set) => self.set_seat(set),
@@ -139,12 +142,23 @@ impl Actor {
                 let (old, new) = (self.player(&same.old)?, self.player(&same.new)?);
                 self.same_person(old, new).map(|()| done())
             }
-            Body::SetFoundWhenClosed(set) => self.set_found_when_closed(set.on),
-            Body::SetQuietHours(set) => self.set_quiet_hours(set.hours),
+            Body::SetFoundWhenClosed(set) => {
+                self.profile.set_found_when_closed(&mut self.journal, set.on)?;
+                Ok(self.tell_me())
+            }
+            Body::SetQuietHours(set) => {
+                let hours = profile::asked_quiet_hours(set.hours)?;
+                self.profile.set_quiet_hours(&mut self.journal, hours)?;
+                Ok(self.tell_me())
+            }
             Body::SetAdapter(set) => self.set_adapter(&set.adapter),
             Body::SetCarrier(set) => self.set_carrier(set.carrier(), set.on),
             Body::SetEndings(set) => self.set_tablebase(set.on),
-            Body::SetWish(set) => self.set_wish(set.game),
+            // The card has it at once, hellos from the next link on.
+            Body::SetWish(set) => {
+                self.profile.set_wish(&mut self.journal, wire::read_game(set.game))?;
+                Ok(done())
+            }
             Body::MeetAddress(meet) => self.meet_address(&meet.address).map(Answer::Peer),
             Body::ShowPlaces(_) => Ok(Answer::Places(codes::places(self.own_places(Some(CarrierKind::Lan))))),
             Body::ShowFriendCode(_) => {
@@ -402,58 +416,12 @@ impl Actor {
 
     /// Diagnoses all carriers, asynchronously.
     fn diagnose(&mut self, responder: Responder) {
-        let (state, found, remedy) = match self.journal.keep(Store::probe) {
-            Ok(()) => match &self.journal.set_aside {
-                None => (control::CheckState::CheckOk, "matches can be saved".into(), ""),
-                Some(aside) => (
-                    control::CheckState::CheckWarning,
-                    format!(
-                        "the file was damaged: it lies at {}, and what could be read is kept",
-                        aside.display()
-                    ),
-                    "Keep that file until you are sure that you miss nothing.",
-                ),
-            },
-            Err(error) => (
-                control::CheckState::CheckFailed,
-                error.to_string(),
-                "Free some space, or see to the permissions of the data directory: nothing is lost.",
-            ),
-        };
-        let mut checks = vec![control::Check {
-            subject: "storage".into(),
-            state: state.into(),
-            found,
-            remedy: remedy.into(),
-        }];
+        let mut checks = vec![self.journal.check()];
         let (transports, engines) = (self.transports(), self.power.engines.clone());
         self.tasks.spawn(async move {
             // A sensor may take milliseconds. An error is a panic there.
             checks.extend(tokio::task::spawn_blocking(move || engines.check()).await);
-            if transports.is_empty() {
-                checks.push(control::Check {
-                    subject: "links".into(),
-                    state: control::CheckState::CheckWarning.into(),
-                    found: "this host was started without any: one plays alone".into(),
-                    remedy: "Start qiyoud without --no-bluetooth or --no-lan to play with others.".into(),
-                });
-            }
-            for transport in transports {
-                let findings = tokio::time::timeout(DIAGNOSIS, transport.diagnose()).await;
-                checks.extend(findings.unwrap_or_default().into_iter().map(|finding| {
-                    control::Check {
-                        subject: finding.subject.into(),
-                        state: match finding.verdict {
-                            Verdict::Good => control::CheckState::CheckOk,
-                            Verdict::Limited => control::CheckState::CheckWarning,
-                            Verdict::Broken => control::CheckState::CheckFailed,
-                        }
-                        .into(),
-                        found: finding.found,
-                        remedy: finding.remedy,
-                    }
-                }));
-            }
+            checks.extend(radios::diagnose(&transports).await);
             responder.done(Answer::Diagnosis(control::Diagnosis { checks }));
         });
     }
@@ -461,30 +429,16 @@ impl Actor {
     fn power_on(&mut self, responder: Responder) {
         let transports = self.transports();
         self.tasks.spawn(async move {
-            let mut failed = transports.is_empty().then(|| "this host has no links".to_owned());
-            // The Bluetooth adapter, if there is one: networks and servers are not under this device's control.
-            let meant = |transport: &&Arc<dyn Transport>| {
-                !matches!(transport.kind(), CarrierKind::Lan | CarrierKind::Online) || transports.len() == 1
-            };
-            for transport in transports.iter().filter(meant) {
-                if let Err(error) = transport.power_on().await {
-                    failed = Some(error.to_string());
-                }
-            }
-            let refusal = failed.map(|detail| Refusal::new(RefusalCode::RefusalRadio, detail));
-            responder.answer(refusal.map_or_else(|| Ok(done()), Err));
+            let on = radios::power_on(&transports).await;
+            let refused = |detail| Refusal::new(RefusalCode::RefusalRadio, detail);
+            responder.answer(on.map(|()| done()).map_err(refused));
         });
     }
 
     fn list_adapters(&mut self, responder: Responder) {
         let transports = self.transports();
         self.tasks.spawn(async move {
-            let mut adapters = Vec::new();
-            for transport in transports {
-                let all = tokio::time::timeout(DIAGNOSIS, transport.adapters()).await.unwrap_or_default();
-                adapters.extend(all.into_iter().map(show::adapter));
-            }
-            adapters.truncate(limits::ADAPTERS);
+            let adapters = radios::adapters(&transports).await;
             responder.done(Answer::Adapters(control::Adapters { adapters }));
         });
     }
@@ -496,38 +450,6 @@ impl Actor {
             transport.use_adapter(chosen.clone());
         }
         Ok(done())
-    }
-
-    fn set_name(&mut self, wish: &str) -> Result<Answer, Refusal> {
-        let name = proto::limits::fit_name(wish);
-        if name.is_empty() {
-            return Err(Refusal::new(RefusalCode::RefusalBadRequest, "a name has at least one character"));
-        }
-        self.profile.set_name(&mut self.journal, name)?;
-        Ok(self.tell_me())
-    }
-
-    fn set_visibility(&mut self, number: i32) -> Result<Answer, Refusal> {
-        let visibility = Visibility::try_from(number)
-            .map_err(|_| Refusal::new(RefusalCode::RefusalBadRequest, "no such visibility"))?;
-        self.profile.set_visibility(&mut self.journal, visibility)?;
-        Ok(self.tell_me())
-    }
-
-    fn set_found_when_closed(&mut self, on: bool) -> Result<Answer, Refusal> {
-        self.profile.set_found_when_closed(&mut self.journal, on)?;
-        Ok(self.tell_me())
-    }
-
-    fn set_quiet_hours(&mut self, hours: Option<control::QuietHours>) -> Result<Answer, Refusal> {
-        let hours = match hours {
-            Some(hours) => Some(QuietHours::new(hours.from_minute, hours.until_minute).ok_or_else(|| {
-                Refusal::new(RefusalCode::RefusalBadRequest, "two different times of one day are needed")
-            })?),
-            None => None,
-        };
-        self.profile.set_quiet_hours(&mut self.journal, hours)?;
-        Ok(self.tell_me())
     }
 
     /// Sends all clients the profile.
@@ -549,13 +471,6 @@ impl Actor {
     pub(crate) fn tell_tablebase(&mut self) {
         let shown = self.tablebase.shown();
         self.tell(event::Body::Endings(shown));
-    }
-
-    /// Sets the wish: the card has it at once, hellos from the next link on.
-    fn set_wish(&mut self, game: i32) -> Result<Answer, Refusal> {
-        let wish = wire::read_game(game);
-        self.profile.set_wish(&mut self.journal, wish)?;
-        Ok(done())
     }
 
     fn describe(&mut self, describe: &control::Describe) -> Result<control::GameSheet, Refusal> {
@@ -588,18 +503,8 @@ impl Actor {
         }
         let pace = Pace::read(open.pace.as_ref())
             .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
-        let people = seats.iter().all(|seat| matches!(seat, Seat::Here | Seat::Guest(_)));
-        let (setup, pace) = if people && seats != Seat::BOTH_HERE {
-            // With the rules for two devices: Lights Out becomes a race.
-            let Terms { setup, pace, .. } =
-                Terms { setup, pace, colours: Colours::Random, hints: false }.for_two();
-            (self.drawn(setup), pace)
-        } else {
-            needs_one_device(&setup)?;
-            (setup, pace)
-        };
-        AnyGame::new(&setup)
-            .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
+        let (setup, pace) = setup::terms_here(setup, pace, &seats)?;
+        let setup = self.drawn(setup);
         let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First).with_pace(pace);
         let id = self.begin(record, seats, None, adaptive.contains(&true))?;
         if !open.replaces.is_empty() {
@@ -608,15 +513,9 @@ impl Actor {
         Ok(in_room(id))
     }
 
-    /// Draws a new random board for a race, so that nobody knows it in advance.
-    fn drawn(&mut self, mut setup: Setup) -> Setup {
-        if let Setup::LightsOut(LightsOutSetup { start: Start::Random { seed, .. }, race: true, .. }) =
-            &mut setup
-        {
-            // As in the draw between two devices: 32 bits, where 0 stands for a board that is not drawn yet.
-            *seed = u64::from((self.chance.seed() as u32).max(1));
-        }
-        setup
+    /// With a new random board for a race.
+    fn drawn(&mut self, setup: Setup) -> Setup {
+        setup::drawn(setup, || self.chance.seed())
     }
 
     /// Begins a match without a peer. `adaptive`: the bot's level follows the strength of the person here.
@@ -647,27 +546,11 @@ impl Actor {
         Ok(id)
     }
 
-    fn act(&mut self, act: control::Act) -> Result<Answer, Refusal> {
+    fn act(&mut self, act: &control::Act) -> Result<(), Refusal> {
         let id = self.room_id(&act.room_id)?;
         let room = &self.rooms[&id];
-        let action = match &act.action {
-            Some(action) => wire::read_action(Some(action)).ok(),
-            None => room.game().parse(&act.notation),
-        };
-        let Some(action) = action else {
-            return Err(Refusal::new(RefusalCode::RefusalBadRequest, "that is no action of this game"));
-        };
-        if self.waits_for_guest(room) {
-            return Err(Refusal::new(RefusalCode::RefusalLinkLost, "the guest is away: the match waits"));
-        }
-        if let Some(turn) = room.turn()
-            && !room.record().setup.is_race()
-            && !room.mine().any(|side| side == turn)
-        {
-            let refusal = Refusal::new(RefusalCode::RefusalNotYourTurn, "it is not your turn");
-            return Err(Refusal { action: Some(action), ..refusal });
-        }
-        self.play(id, action).map(|()| done())
+        let action = room_requests::action(room, act, self.waits_for_guest(room))?;
+        self.play(id, action)
     }
 
     fn offer(&mut self, offer: control::Offer) -> Result<Answer, Refusal> {
@@ -684,30 +567,16 @@ impl Actor {
             let side = room.side_here().ok_or_else(nobody)?;
             return self.offer_by(id, side, kind).map(|new| new.map_or_else(done, in_room));
         }
-        match kind {
-            OfferKind::TakeBack => {
-                let Some(ply) = room.last_decision_here() else {
-                    return Err(Refusal::new(
-                        RefusalCode::RefusalNothingToTakeBack,
-                        "no action here to take back",
-                    ));
-                };
-                self.command_here(id, LocalCommand::TakeBack { ply }).map(|()| done())
-            }
-            OfferKind::Draw => {
-                if room.seats != Seat::BOTH_HERE {
-                    return Err(Refusal::new(RefusalCode::RefusalIllegal, "a bot does not agree to a draw"));
-                }
-                self.command_here(id, LocalCommand::Draw).map(|()| done())
-            }
-            OfferKind::Pause | OfferKind::Adjourn => {
+        match room_requests::offered(room, kind)? {
+            Offered::Command(command) => self.command_here(id, command).map(|()| done()),
+            Offered::Nothing => Ok(done()),
+            Offered::NextGame => self.next_game(id, kind).map(in_room),
+            Offered::Adjourn => {
                 if !room.record().paused {
                     self.command_here(id, LocalCommand::Pause(true))?;
                 }
-                if kind == OfferKind::Adjourn { self.close_room(id) } else { Ok(done()) }
+                self.close_room(id)
             }
-            OfferKind::Continue => self.command_here(id, LocalCommand::Pause(false)).map(|()| done()),
-            OfferKind::NewGame | OfferKind::NewGameSame => self.next_game(id, kind).map(in_room),
         }
     }
 
@@ -741,7 +610,7 @@ impl Actor {
         side: Side,
         kind: OfferKind,
     ) -> Result<Option<MatchId>, Refusal> {
-        self.check_offer(id, side, kind)?;
+        room_requests::may_offer(&self.rooms[&id], side, kind)?;
         let room = self.rooms.get_mut(&id).expect("the caller has looked at it");
         let outcome = room.offers.offer(side, kind).map_err(|Busy| {
             Refusal::new(RefusalCode::RefusalBusy, "another offer is open: answer that first")
@@ -760,7 +629,7 @@ impl Actor {
         let room = self.rooms.get_mut(&id).expect("the caller has looked at it");
         if let (true, Some(open)) = (accept, room.offers.open()) {
             // If it has become impossible, accepting is refused; the offer stays open and can be declined.
-            self.check_offer(id, open.by, open.kind)?;
+            room_requests::may_offer(room, open.by, open.kind)?;
         }
         let room = self.rooms.get_mut(&id).expect("it was there above");
         let outcome = room
@@ -768,29 +637,6 @@ impl Actor {
             .answer(side, number, accept)
             .map_err(|NoOffer| Refusal::new(RefusalCode::RefusalNoOffer, "nobody offers anything here"))?;
         self.offer_came_to(id, outcome).map(drop)
-    }
-
-    /// Whether the offer could be carried out now.
-    fn check_offer(&self, id: MatchId, by: Side, kind: OfferKind) -> Result<(), Refusal> {
-        let room = &self.rooms[&id];
-        let (over, paused) = (room.record().result.is_some(), room.record().paused);
-        let possible = match kind {
-            OfferKind::TakeBack if room.record().setup.is_race() || room.last_decision_of(by).is_none() => {
-                let why = "no action here to take back";
-                return Err(Refusal::new(RefusalCode::RefusalNothingToTakeBack, why));
-            }
-            OfferKind::TakeBack => !paused,
-            OfferKind::Draw => !over,
-            OfferKind::Pause => !over && !paused,
-            OfferKind::Continue => paused,
-            OfferKind::NewGame | OfferKind::NewGameSame => true,
-            OfferKind::Adjourn => false,
-        };
-        if possible {
-            Ok(())
-        } else {
-            Err(Refusal::new(RefusalCode::RefusalIllegal, "that cannot be offered now"))
-        }
     }
 
     /// Carries out an accepted offer.
@@ -805,15 +651,9 @@ impl Actor {
                     self.notice(control::Notice { name, room_id: id.to_string(), ..declined });
                 }
             }
-            Outcome::Agreed(kind, by) => match kind {
-                OfferKind::TakeBack => {
-                    let ply = self.rooms[&id].last_decision_of(by).unwrap_or(0);
-                    self.command_here(id, LocalCommand::TakeBack { ply })?;
-                }
-                OfferKind::Draw => self.command_here(id, LocalCommand::Draw)?,
-                OfferKind::Pause | OfferKind::Adjourn => self.command_here(id, LocalCommand::Pause(true))?,
-                OfferKind::Continue => self.command_here(id, LocalCommand::Pause(false))?,
-                OfferKind::NewGame | OfferKind::NewGameSame => return self.next_game(id, kind).map(Some),
+            Outcome::Agreed(kind, by) => match room_requests::agreed(&self.rooms[&id], by, kind) {
+                Some(command) => self.command_here(id, command)?,
+                None => return self.next_game(id, kind).map(Some),
             },
         }
         Ok(None)
@@ -821,65 +661,26 @@ impl Actor {
 
     /// Handles a step of the analysis after the end, alone or together with the peer.
     fn analyse(&mut self, analyse: &control::Analyse) -> Result<(), Refusal> {
-        use control::analyse::Step;
-        let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
         let id = self.room_id(&analyse.room_id)?;
         let room = &self.rooms[&id];
-        let record = room.record();
-        let state = room.peer().and_then(|key| self.people.get(&key)?.match_state(id));
-        let shown = match (room.peer(), state) {
-            (None, _) => room.analysis().cloned(),
-            (Some(_), state) => state.and_then(|state| state.analysis().cloned()),
-        };
-        if record.result.is_none() {
-            return Err(Refusal::new(RefusalCode::RefusalIllegal, "the match goes on"));
-        }
-        let end = Analysis { ply: room.ply(), tried: Vec::new() };
-        let Analysis { ply, mut tried } = shown.unwrap_or(end);
-        let at = match analyse.step.as_ref().ok_or_else(|| bad("say what to look at"))? {
-            Step::ToPly(ply) if *ply > room.ply() => return Err(bad("the record is not so long")),
-            Step::ToPly(ply) => Some((*ply, Vec::new())),
-            Step::Back(_) => match tried.pop() {
-                Some(_) => Some((ply, tried)),
-                None => Some((ply.saturating_sub(1), tried)),
-            },
-            Step::Close(_) => None,
-            Step::TryAction(_) | Step::TryNotation(_) => {
-                let mut game = AnyGame::new(&record.setup).expect("this room plays it");
-                for action in record.actions.iter().take(ply as usize).chain(&tried) {
-                    game.legal_move(*action).map_err(|why| Refusal::illegal(why, *action, &game))?;
-                    game.act(*action).expect("it is legal");
-                }
-                let action = match &analyse.step {
-                    Some(Step::TryAction(action)) => wire::read_action(Some(action)).ok(),
-                    Some(Step::TryNotation(text)) => game.parse(text),
-                    _ => None,
-                };
-                let action = action.ok_or_else(|| bad("that is no action of this game"))?;
-                game.legal_move(action).map_err(|why| Refusal::illegal(why, action, &game))?;
-                if tried.len() >= limits::TRIED_ACTIONS {
-                    return Err(bad("so many moves are not tried"));
-                }
-                tried.push(action);
-                Some((ply, tried))
+        let shown = match room.peer() {
+            None => room.analysis(),
+            Some(key) => {
+                self.people.get(&key).and_then(|peer| peer.match_state(id)).and_then(|state| state.analysis())
             }
         };
-        if let Some(key) = room.peer() {
-            return self.command(key, Command::Analyse { id, at });
+        let at = room_requests::analysed(room, shown.cloned(), analyse.step.as_ref())?;
+        let at = at.map(|Analysis { ply, tried }| (ply, tried));
+        match room.peer() {
+            Some(key) => self.command(key, Command::Analyse { id, at }),
+            None => self.command_here(id, LocalCommand::Analyse(at)),
         }
-        self.command_here(id, LocalCommand::Analyse(at))
     }
 
-    fn resign(&mut self, resign: control::Resign) -> Result<Answer, Refusal> {
+    fn resign(&mut self, resign: &control::Resign) -> Result<(), Refusal> {
         let id = self.room_id(&resign.room_id)?;
-        let room = &self.rooms[&id];
-        let here: Vec<Side> = Side::BOTH.into_iter().filter(|side| *room.seat(*side) == Seat::Here).collect();
-        let side = match (show::parse_side(resign.side), here.as_slice()) {
-            (Some(side), here) if here.contains(&side) => side,
-            (None, [side]) => *side,
-            _ => return Err(Refusal::new(RefusalCode::RefusalBadRequest, "say which side of yours resigns")),
-        };
-        self.give_in(id, side).map(|()| done())
+        let side = room_requests::resigning(&self.rooms[&id], resign)?;
+        self.give_in(id, side)
     }
 
     /// Closes a room. The match is kept, unless no action was made in it.
@@ -921,32 +722,19 @@ impl Actor {
         let wanted = local_seat(set.seat.as_ref())?;
         let assists = set.seat.as_ref().is_some_and(|seat| seat.bot_assists);
         let room = self.rooms.get_mut(&id).expect("room_id has found it");
-        if matches!(room.seat(side), Seat::Peer(_)) {
-            return Err(Refusal::new(RefusalCode::RefusalIllegal, "that seat is the other device's"));
-        }
-        let with_peer = room.peer().is_some();
-        if with_peer && matches!(wanted, Seat::Guest(_)) {
-            let why = "a guest cannot play for you against another device";
-            return Err(Refusal::new(RefusalCode::RefusalIllegal, why));
-        }
-        match wanted {
-            // For a person who may take the seat back; with a peer it is always so.
-            Seat::Bot(level) if assists || with_peer => {
+        match room_requests::new_seat(room, side, wanted, assists)? {
+            NewSeat::Assist(level) => {
                 room.assists[side.index()] = Some(level);
                 self.journal.keep(|store| store.add_help(id, Help::Solved))?;
             }
-            seat => {
-                let mut seats = room.seats.clone();
-                seats[side.index()] = seat;
+            NewSeat::Seats(seats) => {
                 self.journal.keep(|store| {
                     store.set_seats(id, seats.clone())?;
                     store.set_adaptive(id, false)
                 })?;
-                let room = self.rooms.get_mut(&id).expect("it was there above");
                 room.seats = seats;
                 room.offers.lapse();
                 room.assists[side.index()] = None;
-                self.guest_seats_changed(id);
             }
         }
         self.guest_seats_changed(id);
@@ -971,42 +759,20 @@ impl Actor {
         }
         let (maker, seed, lines) = (self.bot_maker.clone(), self.chance.seed(), hint.lines as usize);
         let (inbox, time) = (self.inbox.clone(), HINT_TIME.min(self.bot_time));
-        let think = move || {
-            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                let started = std::time::Instant::now();
-                let limits = Limits {
-                    time: Some(time),
-                    nodes: None,
-                    depth: None,
-                    stop: &AtomicBool::new(false),
-                    elapsed: &|| started.elapsed(),
-                };
-                games::advise(maker(game.kind(), Level::MAX, seed).as_mut(), &game, lines, &limits)
-            }));
-            let nothing = || Err(Refusal::new(RefusalCode::RefusalNoSuchRoom, "there is nothing to advise"));
-            let _ = inbox.send(Message::Hint(responder, id, found.unwrap_or_else(|_| nothing())));
-        };
-        self.work.begin(Job::Hint, think);
+        self.work.begin(Job::Hint, move || {
+            let found = games::find_hint(&maker, &game, seed, lines, time);
+            let _ = inbox.send(Message::Hint(responder, id, found));
+        });
     }
 
     /// The position for a hint, if a hint is allowed now.
     fn to_advise(&self, hint: &control::Hint) -> Result<(MatchId, AnyGame), Refusal> {
         let id = self.room_id(&hint.room_id)?;
-        let room = &self.rooms[&id];
-        if room.record().setup.is_race() {
-            return Err(Refusal::new(RefusalCode::RefusalIllegal, "a race is run without hints"));
-        }
-        let with_others = room.seats.iter().any(|seat| matches!(seat, Seat::Peer(_) | Seat::Guest(_)));
-        if with_others && room.record().hints.is_none() {
-            return Err(show::no_hints());
-        }
-        if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
-            return Err(Refusal::new(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));
-        }
+        let game = room_requests::to_advise(&self.rooms[&id])?;
         if !self.work.has_room(Job::Hint) {
             return Err(Refusal::new(RefusalCode::RefusalBusy, "a hint is being looked for already"));
         }
-        Ok((id, room.game().clone()))
+        Ok((id, game))
     }
 
     pub(crate) fn hint_found(
@@ -1036,27 +802,16 @@ impl Actor {
             (None, peer) => self.target(peer)?,
         };
         let setup = self.chosen_setup(invite.setup.as_ref(), invite.choice.as_ref())?;
-        let pace = Pace::read(invite.pace.as_ref()).map_err(|error| bad(error.to_string()))?;
-        let colours = match (invite.colours(), show::parse_side(invite.my_side)) {
-            (ColourChoice::ColourUnspecified, Some(Side::First)) => ColourChoice::ColourFirst,
-            (ColourChoice::ColourUnspecified, Some(Side::Second)) => ColourChoice::ColourSecond,
-            (ColourChoice::ColourUnspecified, None) => ColourChoice::ColourRandom,
-            (colours, _) => colours,
-        };
-        let Terms { setup, pace, hints, .. } =
-            Terms { setup, pace, colours: Colours::Random, hints: invite.hints }.for_two();
-        let colours = if setup.is_race() { ColourChoice::ColourRandom } else { colours };
-        AnyGame::new(&setup).map_err(|error| bad(error.to_string()))?;
+        let wish = Wish::read(invite, setup, counters)?;
         if self.radios.is_empty() {
             return Err(Refusal::new(RefusalCode::RefusalRadio, "this host has no links"));
         }
-        let wish = Wish { setup, pace, colours, hints, counters };
         #[cfg(feature = "online")]
         if invite.by_letter
             && let Target::Friend(key) = target
             && self.people.get(&key).is_some_and(|peer| peer.friend.is_some() && !peer.session_up())
         {
-            if hints {
+            if wish.hints {
                 return Err(bad("a match by letter has no hints".into()));
             }
             return self.invite_by_letter(key, &wish);
