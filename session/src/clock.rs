@@ -11,7 +11,7 @@ use std::time::Duration;
 use engine::Side;
 use proto::{board, limits};
 
-use crate::wire::Unreadable;
+use crate::unreadable::Unreadable;
 
 /// A difference reported to the person: several retransmissions of a bad link.
 pub(crate) const TOLERANCE: Duration = Duration::from_secs(2);

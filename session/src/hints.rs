@@ -5,7 +5,7 @@
 use proto::{limits, peer};
 
 use crate::cx::Cx;
-use crate::{Entry, Event, MatchState, Refused, resume};
+use crate::{Entry, Event, MatchState, Refused, wire};
 
 impl MatchState {
     /// Whether this side may take a hint now.
@@ -31,7 +31,7 @@ impl MatchState {
         self.hinted_at = Some(here);
         self.set_hints(cx, hints);
         if self.is_level() {
-            cx.send(peer::HintTaken { match_id: resume::id_bytes(self.id()), hints: taken });
+            cx.send(peer::HintTaken { match_id: wire::id_bytes(self.id()), hints: taken });
         }
         Ok(())
     }

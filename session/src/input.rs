@@ -1,30 +1,9 @@
 //! The inputs of a session, and the reasons to refuse them.
 
-use std::time::Duration;
-
 use engine::{Action, Setup, Side};
 use proto::peer;
 
 use crate::{MatchId, MatchRecord, OfferKind, Pace, Saying};
-
-/// Monotonic time on this device since a fixed moment. Only differences have a meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Instant(pub Duration);
-
-impl Instant {
-    /// The time since `earlier`; zero if `earlier` is in the future.
-    pub fn since(self, earlier: Self) -> Duration {
-        self.0.saturating_sub(earlier.0)
-    }
-}
-
-impl std::ops::Add<Duration> for Instant {
-    type Output = Self;
-
-    fn add(self, later: Duration) -> Self {
-        Self(self.0.saturating_add(later))
-    }
-}
 
 /// This device's identity towards the peer, and the state to start from.
 #[derive(Clone, Debug)]

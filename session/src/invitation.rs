@@ -69,7 +69,7 @@ impl Around<'_> {
     fn answer(&mut self, id: MatchId, answer: Answer, nonce: Option<[u8; 32]>) {
         if self.link_is_up {
             let nonce = nonce.map_or_else(Bytes::new, |nonce| Bytes::copy_from_slice(&nonce));
-            let invite_id = resume::id_bytes(id);
+            let invite_id = wire::id_bytes(id);
             self.send(peer::InviteAnswer { invite_id, answer: Some(answer), nonce });
         }
     }
@@ -345,12 +345,12 @@ impl Invitations {
             Colours::Mine(_) | Colours::Alternate(_) => Bytes::new(),
         };
         let invite = peer::Invite {
-            invite_id: resume::id_bytes(mine.id),
+            invite_id: wire::id_bytes(mine.id),
             setup: Some(wire::setup(&mine.terms.setup)),
             colours: colours.into(),
             pace: Pace::write(mine.terms.pace),
             commitment,
-            counters: mine.counters.map_or_else(Bytes::new, resume::id_bytes),
+            counters: mine.counters.map_or_else(Bytes::new, wire::id_bytes),
             alternates,
             hints: mine.terms.hints,
         };
@@ -361,7 +361,7 @@ impl Invitations {
     /// a match comes as a question.
     pub(crate) fn send_withdrawn(&mut self, cx: &mut Around<'_>) {
         for id in std::mem::take(&mut self.withdrawn) {
-            cx.send(peer::Withdraw { invite_id: resume::id_bytes(id) });
+            cx.send(peer::Withdraw { invite_id: wire::id_bytes(id) });
         }
     }
 
@@ -374,7 +374,7 @@ impl Invitations {
 
     fn send_withdraw(&mut self, cx: &mut Around<'_>, id: MatchId) {
         if cx.link_is_up {
-            cx.send(peer::Withdraw { invite_id: resume::id_bytes(id) });
+            cx.send(peer::Withdraw { invite_id: wire::id_bytes(id) });
         } else {
             remember(&mut self.withdrawn, id);
         }

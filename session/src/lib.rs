@@ -41,13 +41,16 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod chat;
 mod clock;
+mod comparison;
 mod cx;
 mod effects;
 mod gift;
 mod hints;
 mod input;
 mod invitation;
+mod joint_analysis;
 mod letter;
 mod line;
 mod liveness;
@@ -60,22 +63,26 @@ mod output;
 mod pairing;
 mod play;
 mod race;
+mod racing;
 mod record;
 mod resume;
 mod saying;
 mod session;
+mod time;
+mod unreadable;
 pub mod wire;
 
 pub use analysis::Analysis;
 pub use clock::{Clocks, Pace, ShownClock};
-pub use input::{Colours, Command, Config, Error, Input, Instant, Refused, Role, Settled, Terms, Violation};
+pub use input::{Colours, Command, Config, Error, Input, Refused, Role, Settled, Terms, Violation};
 pub use invitation::PROMISES;
 pub use letter::asked_by_letter;
 pub use line::Unplayable;
 pub use local::{LocalCommand, LocalMatch, Undone};
-pub use match_state::MatchState;
+pub use match_state::{MAX_MATCHES, MatchState};
 pub use output::{Entry, Event, InvitationEnd, Journal, Output, ShortString};
 pub use race::Race;
 pub use record::{Consent, MatchId, MatchRecord, MatchResult, OfferKind};
 pub use saying::Saying;
-pub use session::{HIGHEST_VERSION, LOWEST_VERSION, LinkState, MAX_MATCHES, Session};
+pub use session::{HIGHEST_VERSION, LOWEST_VERSION, LinkState, Session};
+pub use time::Instant;

@@ -4,17 +4,19 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::{Action, AnyGame, AnyMove, Side};
-use proto::limits::{RECORD_ACTIONS, REVISIONS};
+use proto::limits::{self, RECORD_ACTIONS, REVISIONS};
 use proto::peer;
 
 use crate::analysis::Shared;
 use crate::cx::Cx;
 use crate::line::{Line, Unplayable};
-use crate::race::Racing;
-use crate::resume;
+use crate::racing::Racing;
 use crate::{
-    Consent, Entry, Event, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Refused, ShownClock,
+    Consent, Entry, Event, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Refused, ShownClock, wire,
 };
+
+/// Matches with one peer that are not settled: as many as a hello can name.
+pub const MAX_MATCHES: usize = limits::RESUME_POINTS;
 
 /// One match: record, position, open offers, and what may be done now.
 #[derive(Clone)]
@@ -441,7 +443,7 @@ impl MatchState {
     /// Sends the reveal of this device's commitment, if colours were drawn.
     pub(crate) fn send_reveal(&mut self, cx: &mut Cx<'_>) {
         if let Some(nonce) = self.line.record.reveal {
-            let (invite_id, nonce) = (resume::id_bytes(self.id()), Bytes::copy_from_slice(&nonce));
+            let (invite_id, nonce) = (wire::id_bytes(self.id()), Bytes::copy_from_slice(&nonce));
             cx.send_awaited(peer::Reveal { invite_id, nonce });
         }
     }

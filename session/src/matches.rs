@@ -11,7 +11,7 @@ use crate::resume::{self, Told};
 use crate::session::{KEPT_SETTLED, Link, Session};
 use crate::{
     Entry, Event, Instant, MatchId, MatchRecord, MatchResult, MatchState, OfferKind, Refused, Settled,
-    Violation,
+    Violation, wire,
 };
 
 impl Session {
@@ -221,7 +221,7 @@ impl Session {
             return self.step(index, |state, cx| state.received_offer(cx, offer));
         }
         let declined = peer::OfferAnswer {
-            match_id: resume::id_bytes(id),
+            match_id: wire::id_bytes(id),
             offer_id: offer.offer_id,
             ..peer::OfferAnswer::default()
         };

@@ -16,7 +16,7 @@ use crate::cx::Cx;
 use crate::match_state::{Standing, TheirOffer};
 use crate::{
     Consent, Entry, Event, MatchId, MatchRecord, MatchResult, MatchState, OfferKind, Refused, Violation,
-    race, resume,
+    race, wire,
 };
 
 /// A match that follows another by consent, for the session to begin.
@@ -401,7 +401,7 @@ impl MatchState {
         self.last_offer += 1;
         self.my_offer = Some(self.last_offer);
         let offer = peer::Offer {
-            match_id: resume::id_bytes(self.id()),
+            match_id: wire::id_bytes(self.id()),
             offer_id: self.last_offer,
             kind: match consent.kind {
                 OfferKind::TakeBack => peer::OfferKind::OfferTakeBack,
@@ -425,7 +425,7 @@ impl MatchState {
 pub(crate) fn answer_offer(cx: &mut Cx<'_>, id: MatchId, offer_id: u32, accepted: Option<(u32, u32)>) {
     let (ply, revision) = accepted.unwrap_or_default();
     cx.send(peer::OfferAnswer {
-        match_id: resume::id_bytes(id),
+        match_id: wire::id_bytes(id),
         offer_id,
         accept: accepted.is_some(),
         ply,

@@ -9,7 +9,7 @@ use proto::peer;
 use crate::clock::{TOLERANCE, UNNOTICED};
 use crate::cx::Cx;
 use crate::match_state::Standing;
-use crate::{Entry, Event, Instant, MatchResult, MatchState, Refused, Violation, resume, wire};
+use crate::{Entry, Event, Instant, MatchResult, MatchState, Refused, Violation, wire};
 
 impl MatchState {
     pub(crate) fn act(&mut self, cx: &mut Cx<'_>, action: Action) -> Result<(), Refused> {
@@ -40,7 +40,7 @@ impl MatchState {
 
     pub(crate) fn play_message(&self, ply: u32, action: Action) -> peer::Play {
         peer::Play {
-            match_id: resume::id_bytes(self.id()),
+            match_id: wire::id_bytes(self.id()),
             ply,
             action: Some(wire::action(action)),
             thought_ms: self.line.took(ply - 1),
@@ -159,7 +159,7 @@ impl MatchState {
 
     /// Sends that this side has resigned or lost on time.
     pub(crate) fn send_given_up(&mut self, cx: &mut Cx<'_>) {
-        let (match_id, ply, revision) = (resume::id_bytes(self.id()), self.ply(), self.revision());
+        let (match_id, ply, revision) = (wire::id_bytes(self.id()), self.ply(), self.revision());
         if matches!(self.result(), Some(MatchResult::TimedOut(_))) {
             cx.send_awaited(peer::Flag { match_id, ply, revision });
         } else {

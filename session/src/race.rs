@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use crate::clock::{TOLERANCE, UNNOTICED};
 use crate::cx::Cx;
 use crate::{
-    Colours, Entry, Event, Instant, MatchId, MatchResult, MatchState, Refused, Terms, Violation, resume, wire,
+    Colours, Entry, Event, Instant, MatchId, MatchResult, MatchState, Refused, Terms, Violation, wire,
 };
 
 /// Longest delay of a progress message: the eye follows a number no faster.
@@ -47,26 +47,6 @@ pub struct Race {
     pub their_lit: u32,
     /// The other side's run, once finished and shown.
     pub their_run: Option<Run>,
-}
-
-/// State of a race beside its record.
-#[derive(Clone)]
-pub(crate) struct Racing {
-    /// This side's board.
-    board: LightsOut,
-    /// The peer's last report.
-    their_presses: u32,
-    their_lit: u32,
-    /// The peer's finished run before its turn in the record.
-    shown: Option<Run>,
-    /// Time of the peer's run as measured here, when its clock last stopped, and since when it runs. `None`: unknown.
-    watched: Option<Duration>,
-    watched_since: Option<Instant>,
-    /// When the own progress was last sent on this link, and whether it has changed since.
-    told_at: Option<Instant>,
-    untold: bool,
-    /// Whether the own run was shown on this link.
-    run_shown: bool,
 }
 
 impl Terms {
@@ -131,51 +111,6 @@ fn tenths(time: Duration) -> u32 {
 
 fn time_of(tenths: u32) -> Duration {
     Duration::from_millis(u64::from(tenths) * 100)
-}
-
-impl Racing {
-    /// `None` if the match is no race.
-    pub(crate) fn new(game: &AnyGame) -> Option<Self> {
-        let AnyGame::LightsOut(race) = game else { return None };
-        let board = LightsOut::new(&race.setup().alone()).expect("a race is on a board that one may play on");
-        race.setup().race.then(|| Self {
-            their_lit: board.lights().count(),
-            board,
-            their_presses: 0,
-            shown: None,
-            watched: Some(Duration::ZERO),
-            watched_since: None,
-            told_at: None,
-            untold: true,
-            run_shown: false,
-        })
-    }
-
-    /// Clears the state of one link.
-    pub(crate) fn link_lost(&mut self) {
-        (self.told_at, self.untold, self.run_shown) = (None, true, false);
-    }
-
-    /// Sets the own presses so far; `false` if they are invalid.
-    fn press_all(&mut self, actions: &[Action]) -> bool {
-        self.board = LightsOut::new(self.board.setup()).expect("it was made before");
-        let presses = match actions {
-            [presses @ .., Action::Done(_)] => presses,
-            presses => presses,
-        };
-        presses.len() <= LightsOutSetup::RACE_PRESSES as usize
-            && presses.iter().all(|press| self.board.legal_move(*press).map(|mv| self.board.play(mv)).is_ok())
-    }
-
-    fn cells(&self) -> u32 {
-        u32::from(self.board.lights().columns()) * u32::from(self.board.lights().rows())
-    }
-
-    fn unwatch(&mut self, now: Instant) {
-        if let Some(since) = self.watched_since.take() {
-            self.watched = self.watched.map(|watched| watched.saturating_add(now.since(since)));
-        }
-    }
 }
 
 /// What the user sees.
@@ -377,7 +312,7 @@ impl MatchState {
             0
         };
         let run = peer::Run {
-            match_id: resume::id_bytes(self.id()),
+            match_id: wire::id_bytes(self.id()),
             ply,
             actions: Bytes::from(wire::pack_actions(&self.my_run())),
             digest: self.line.digest_at(ply).filter(|_| ply > 0).unwrap_or_default(),
@@ -500,7 +435,7 @@ impl MatchState {
         }
         racing.told_at = Some(now);
         let progress = peer::Progress {
-            match_id: resume::id_bytes(id),
+            match_id: wire::id_bytes(id),
             presses: racing.board.presses(),
             lit: racing.board.lights().count(),
             elapsed_ms,

@@ -362,7 +362,7 @@ fn rest_has(state: &MatchState, ply: u32, side: Side) -> bool {
 /// A whole record as a message, with the time of the present action so far.
 pub(crate) fn record_message(record: &MatchRecord, spent_ms: u32) -> peer::Record {
     peer::Record {
-        match_id: id_bytes(record.id),
+        match_id: wire::id_bytes(record.id),
         setup: Some(wire::setup(&record.setup)),
         sender_side: wire::side(record.my_side).into(),
         revision: record.revision,
@@ -412,7 +412,7 @@ pub(crate) fn read_record(record: &peer::Record) -> Result<MatchState, Violation
 pub(crate) fn point(state: &MatchState, now: Instant) -> peer::ResumePoint {
     let Standing { revision, ply, digest, result, paused } = state.standing();
     peer::ResumePoint {
-        match_id: id_bytes(state.id()),
+        match_id: wire::id_bytes(state.id()),
         ply,
         digest,
         revision,
@@ -461,10 +461,6 @@ fn standing(
     let result = result.map(wire::read_result).transpose().map_err(|_| Violation::OutOfBounds("result"))?;
     // A finished match is never paused, whatever was sent.
     Ok(Standing { revision, ply, digest, result, paused: paused && result.is_none() })
-}
-
-pub(crate) fn id_bytes(id: MatchId) -> Bytes {
-    Bytes::copy_from_slice(&id.0)
 }
 
 pub(crate) fn read_id(bytes: &[u8]) -> Result<MatchId, Violation> {

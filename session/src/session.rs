@@ -6,10 +6,10 @@ use std::time::Duration;
 use engine::GameKind;
 use proto::{limits, peer};
 
+use crate::comparison::Comparison;
 use crate::effects::Effects;
 use crate::invitation::{Invitations, Nonces};
 use crate::liveness::{Due, Liveness};
-use crate::pairing::Comparison;
 use crate::resume::Told;
 use crate::saying::Pace;
 use crate::{
@@ -21,9 +21,6 @@ use crate::{
 pub const LOWEST_VERSION: u32 = 1;
 /// See [`LOWEST_VERSION`].
 pub const HIGHEST_VERSION: u32 = 1;
-
-/// Matches with one peer that are not settled: as many as a hello can name.
-pub const MAX_MATCHES: usize = limits::RESUME_POINTS;
 
 /// Settled matches that stay in memory, so that a new game may follow them. Nobody returns to more than the last few.
 pub(crate) const KEPT_SETTLED: usize = 4;

@@ -1,20 +1,17 @@
 //! Conversion between the engine's types and `proto::board`. The host uses the same for its clients.
 
+use bytes::Bytes;
 use engine::gomoku::Fault;
 use engine::lights_out::LightsOutSetup;
 use engine::{Action, Choice, GameKind, Outcome, Point, Reason, Setup, Side};
 use proto::{board, limits};
 
-use crate::MatchResult;
+use crate::{MatchId, MatchResult};
 
 mod setup;
 
+pub use crate::unreadable::Unreadable;
 pub use setup::{is_for_peers, read_peer_setup, read_setup, setup};
-
-/// A message of `proto::board` with unknown content: of a newer version, or wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} says nothing known")]
-pub struct Unreadable(pub &'static str);
 
 /// The number of a game.
 pub fn game(kind: GameKind) -> board::Game {
@@ -305,6 +302,11 @@ fn unpack_number(packed: &mut &[u8]) -> Result<u32, Unreadable> {
         }
     }
     Err(Unreadable("actions"))
+}
+
+/// A match id as bytes of a message.
+pub(crate) fn id_bytes(id: MatchId) -> Bytes {
+    Bytes::copy_from_slice(&id.0)
 }
 
 #[cfg(test)]
