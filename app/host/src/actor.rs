@@ -20,6 +20,7 @@ use tracing::{debug, error, info, warn};
 
 use crate::alarm::Alarm;
 use crate::backup;
+use crate::blocked::Blocked;
 use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
 use crate::clients::Clients;
@@ -34,7 +35,7 @@ use crate::guests::Guests;
 use crate::invitations::Invitations;
 use crate::journal::Journal;
 use crate::judging::{Judge, PositionJudged};
-use crate::link_task::LinkTask;
+use crate::link_task::LinkTasks;
 use crate::links::{LinkId, LinkNews};
 use crate::names::Names;
 use crate::nearby::Neighbourhood;
@@ -43,12 +44,12 @@ use crate::power::{Engines, Power, PowerNews};
 use crate::profile::Profile;
 use crate::puzzles::{self, Puzzles};
 use crate::radios::{Radio, RadioNews};
+use crate::refusal::Refusal;
 use crate::registry::People;
 use crate::responder::{Responder, done, in_room};
 use crate::rings::Rings;
 use crate::room::{PlayerId, Room, Seat};
-use crate::show::Refusal;
-use crate::store::{self, SavedBlocked, Store};
+use crate::store::{self, Store};
 use crate::strangers::Strangers;
 use crate::suspend::Suspend;
 use crate::tablebase::{TablebaseJob, TablebaseNews};
@@ -139,13 +140,11 @@ pub(crate) struct Actor {
     pub(crate) wall_clock: WallClock,
     pub(crate) started: Instant,
     pub(crate) profile: Profile,
-    pub(crate) blocked: BTreeMap<PlayerId, SavedBlocked>,
+    pub(crate) blocked: Blocked,
     pub(crate) clients: Clients,
     pub(crate) people: People,
     pub(crate) names: Names,
-    /// All links from the start of dialing or accepting on, before the peer is known too.
-    pub(crate) links: BTreeMap<LinkId, LinkTask>,
-    pub(crate) last_link: u64,
+    pub(crate) links: LinkTasks,
     pub(crate) invitations: Invitations,
     pub(crate) gifts: Gifts,
     pub(crate) rings: Rings,
@@ -154,7 +153,7 @@ pub(crate) struct Actor {
     alarm: Alarm,
     pub(crate) nearby: Neighbourhood,
     #[cfg(feature = "online")]
-    pub(crate) online: Option<crate::online::Online>,
+    pub(crate) online: Option<crate::account::Online>,
     pub(crate) dialing: Dialing,
     pub(crate) radios: Vec<Radio>,
     pub(crate) rooms: BTreeMap<MatchId, Room>,
@@ -203,6 +202,7 @@ impl Actor {
                 transport.use_adapter(Some(adapter.clone()));
             }
         }
+        let blocked = Blocked::new(store.blocked()?);
         let guests = Guests::new(&config);
         let power = Power::new(config.sensors);
         let mut actor = Self {
@@ -217,12 +217,11 @@ impl Actor {
             wall_clock: WallClock::new(config.wall_clock, config.local_minute),
             started: Instant::now(),
             profile,
-            blocked: BTreeMap::new(),
+            blocked,
             clients: Clients::default(),
             people: People::default(),
             names: Names::default(),
-            links: BTreeMap::new(),
-            last_link: 0,
+            links: LinkTasks::default(),
             invitations: Invitations::default(),
             gifts: Gifts::default(),
             rings: Rings::default(),
@@ -235,7 +234,7 @@ impl Actor {
             online: config.online.map(|online| {
                 let transport = std::sync::Arc::new(link::online::OnlineTransport::new(online));
                 let secrets = crate::secrets::Secrets::new(config.data_dir.clone(), config.secrets.clone());
-                crate::online::Online::new(transport, secrets)
+                crate::account::Online::new(transport, secrets)
             }),
             dialing: Dialing::default(),
             radios: Vec::new(),
@@ -264,7 +263,6 @@ impl Actor {
                 Err(error) => warn!(%id, %error, "a saved match cannot be shown"),
             }
         }
-        actor.load_blocked()?;
         actor.load_people()?;
         #[cfg_attr(not(feature = "online"), expect(unused_mut, reason = "only online play adds to them"))]
         let mut transports = config.transports;
@@ -551,7 +549,7 @@ impl Actor {
         let mut events = vec![event::Body::Me(self.me())];
         events.extend(self.reach_events());
         events.extend(self.people_events());
-        events.extend(self.blocked_events());
+        events.extend(self.blocked.events());
         events.extend(self.strangers.events());
         let gifts = self.gifts.all().iter().filter_map(|gift| self.shown_gift(gift));
         events.extend(gifts.map(event::Body::Gift));
@@ -592,7 +590,7 @@ impl Actor {
     /// Asks the engine for dead stones after two passes, when it is the turn of a user of this device.
     fn propose_dead(&mut self, id: MatchId) {
         let Some(room) = self.rooms.get(&id) else { return };
-        let at = counting::waits_for_marks(room, self.turn(room));
+        let at = room.waits_for_marks(self.turn(room));
         let room = self.rooms.get_mut(&id).expect("just seen");
         let (true, Some((ply, revision))) = (room.proposal.is_due(at), at) else { return };
         let AnyGame::Go(go) = room.game().clone() else { return };
@@ -611,7 +609,7 @@ impl Actor {
         if (room.ply(), room.record().revision) != (ply, revision) {
             return;
         }
-        if counting::waits_for_marks(room, self.turn(room)).is_none() {
+        if room.waits_for_marks(self.turn(room)).is_none() {
             self.rooms.get_mut(&id).expect("just seen").proposal.missed();
             return;
         }

@@ -6,9 +6,10 @@ use session::{MatchId, MatchRecord, MatchResult, Pace, wire};
 use tracing::warn;
 
 use crate::journal::Journal;
+use crate::refusal::Refusal;
 use crate::room::{PlayerId, Room, Seat, parse_match_name};
 use crate::setup::{needs_one_device, replayed};
-use crate::show::{self, Refusal};
+use crate::show;
 use crate::store::{MatchFilter, Opponent, SavedMatch, StoreError};
 
 /// Default number of matches in a list.
@@ -234,7 +235,7 @@ mod tests {
     fn a_look_beyond_the_end_sees_the_end() {
         let look = |ply, record| {
             let look = control::Look { ply, record, ..control::Look::default() };
-            position(saved(&points(), Seat::BOTH_HERE), &look).ok().expect("a position")
+            position(saved(&points(), Seat::BOTH_HERE), &look).expect("a position")
         };
         assert_eq!((look(99, false).ply, look(99, false).total), (6, 6));
         assert_eq!((look(2, false).ply, look(2, false).moves, look(2, false).total_moves), (2, 2, 6));
@@ -245,7 +246,7 @@ mod tests {
     fn a_branch_goes_on_from_the_position_and_has_no_result_of_the_old_match() {
         let mut record = saved(&points(), Seat::BOTH_HERE).record;
         record.result = Some(MatchResult::Resigned(Side::First));
-        let new = branch(record.clone(), 4, MatchId([3; 16])).ok().expect("a match");
+        let new = branch(record.clone(), 4, MatchId([3; 16])).expect("a match");
         assert_eq!((new.id, new.actions.len(), new.result), (MatchId([3; 16]), 4, None));
         assert_eq!(branch(record, 99, MatchId([3; 16])).ok().map(|new| new.actions.len()), Some(6));
     }

@@ -24,8 +24,8 @@ use zeroize::Zeroizing;
 use crate::chance::Chance;
 use crate::config::IDENTITY;
 use crate::journal::Journal;
+use crate::refusal::Refusal;
 use crate::responder::{Answer, Responder, done};
-use crate::show::Refusal;
 use crate::store::{self, DATABASE, StoreError};
 use crate::work::{Job, Stop, Work};
 

@@ -180,7 +180,7 @@ mod tests {
     use proto::control::{Notice, RefusalCode};
 
     use super::*;
-    use crate::show::Refusal;
+    use crate::refusal::Refusal;
 
     fn notice() -> event::Body {
         event::Body::Notice(Notice::default())

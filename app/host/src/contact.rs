@@ -1,7 +1,6 @@
 //! Links to peers: handshakes, admission, the choice between two links, and the loss of a link.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use link::secure::AcceptedPeers;
 use link::{CarrierKind, Outdated};
@@ -14,36 +13,23 @@ use tracing::{debug, warn};
 use crate::actor::{Actor, Message, notice};
 use crate::admission::{self, Caller, Rules, Standing, Verdict, Waiting, Why};
 use crate::dialing::{DialingEvent, Target};
-use crate::link_task::LinkTask;
+use crate::link_task::{LinkTask, Place};
 use crate::links::{Down, HandshakeRole, LinkEnds, LinkId, LinkNews, Order};
 use crate::peer::{Peer, PeerLink};
 use crate::room::PlayerId;
 
-/// Maximum number of simultaneous handshakes of incoming links on one carrier.
-const MAX_HANDSHAKES: usize = 4;
-
-/// A handshake older than this is dropped for a new incoming link: its three messages take a tenth of this on a LAN, and
-/// half on a bad Bluetooth link. So a caller that stays silent cannot keep others out.
-const HANDSHAKE_GRACE: Duration = Duration::from_secs(3);
-
 impl Actor {
     /// Handles an incoming connection.
     pub(crate) fn accepted(&mut self, duplex: Box<dyn link::Duplex>, kind: CarrierKind) {
-        let waiting = self
-            .links
-            .iter()
-            .filter(|(_, link)| link.role == Role::Listener && link.kind == kind && link.peer.is_none());
-        let (count, oldest) = (waiting.clone().count(), waiting.min_by_key(|(_, link)| link.since));
-        if let Some((oldest, link)) = oldest.filter(|_| count >= MAX_HANDSHAKES) {
-            if link.since.elapsed() < HANDSHAKE_GRACE {
-                debug!("too many handshakes at once: a link is refused");
-                return;
+        match self.links.place(kind, Instant::now()) {
+            Place::Free => {}
+            Place::InPlaceOf(slow) => {
+                debug!("a handshake that takes too long gives way to another link");
+                self.abort_link(slow);
             }
-            debug!("a handshake that takes too long gives way to another link");
-            let oldest = *oldest;
-            self.abort_link(oldest);
+            Place::Full => return debug!("too many handshakes at once: a link is refused"),
         }
-        let id = self.next_link();
+        let id = self.links.next_id();
         let (identity, tell) = (Arc::clone(self.profile.identity()), self.link_teller(id));
         let role = HandshakeRole::Listener(self.accepted_peers_on(kind));
         let task = self.tasks.spawn(crate::links::run(duplex, role, kind, identity, tell));
@@ -52,11 +38,7 @@ impl Actor {
 
     /// A peer was turned away because incoming links occupy all places of this carrier: ends a link that may be ended for it.
     pub(crate) fn make_place(&mut self, kind: CarrierKind) {
-        let is_slow = |link: &&LinkTask| {
-            let incoming = link.role == Role::Listener && link.kind == kind;
-            incoming && link.peer.is_none() && link.since.elapsed() >= HANDSHAKE_GRACE
-        };
-        if let Some(id) = self.links.iter().find(|(_, link)| is_slow(link)).map(|(id, _)| *id) {
+        if let Some(id) = self.links.slow(kind, Instant::now()) {
             debug!("a handshake that takes too long gives way to a peer that was turned away");
             return self.abort_link(id);
         }
@@ -128,11 +110,6 @@ impl Actor {
         }
     }
 
-    pub(crate) fn next_link(&mut self) -> LinkId {
-        self.last_link += 1;
-        LinkId(self.last_link)
-    }
-
     pub(crate) fn link_teller(&self, id: LinkId) -> impl Fn(LinkNews) + Send + Sync + 'static {
         let inbox = self.inbox.clone();
         move |news| {
@@ -144,14 +121,14 @@ impl Actor {
     pub(crate) fn link_said(&mut self, id: LinkId, news: LinkNews) {
         match news {
             LinkNews::Greeting => {
-                let dialed = self.links.get(&id).and_then(|link| link.dialed.as_ref());
+                let dialed = self.links.get(id).and_then(|link| link.dialed.as_ref());
                 if let Some(attempt) = dialed.map(|dialed| dialed.attempt) {
                     self.handle_dialing(DialingEvent::Greeting(attempt));
                 }
             }
             LinkNews::Up { key, handshake_hash, ends } => self.link_up(id, key, handshake_hash, ends),
             LinkNews::Received(envelope, _permit) => {
-                let Some(key) = self.links.get(&id).and_then(|link| link.peer) else { return };
+                let Some(key) = self.links.peer(id) else { return };
                 if self.people.get(&key).is_some_and(|peer| peer.uses(id)) {
                     if self.claims_anothers_match(key, &envelope) {
                         warn!(peer = self.name_of(key), "a match of this id stands elsewhere: not heard");
@@ -162,7 +139,7 @@ impl Actor {
                 }
             }
             LinkNews::Underway => {
-                let peer = self.links.get(&id).and_then(|link| link.peer);
+                let peer = self.links.peer(id);
                 if let Some(key) = peer.filter(|key| self.people.get(key).is_some_and(|peer| peer.uses(id))) {
                     // Cannot be refused; a full disk has been reported.
                     let _ = self.drive(key, Input::Underway);
@@ -192,8 +169,7 @@ impl Actor {
     }
 
     fn link_up(&mut self, id: LinkId, key: PlayerId, handshake_hash: [u8; 32], ends: LinkEnds) {
-        let Some(link) = self.links.get_mut(&id) else { return };
-        link.peer = Some(key);
+        let Some(link) = self.links.identify(id, key) else { return };
         let (role, kind, dialed) = (link.role, link.kind, link.dialed.clone());
         let refuse = |ends: &LinkEnds, reason: ByeReason| {
             let bye = proto::peer::Bye { reason: reason.into() };
@@ -264,7 +240,7 @@ impl Actor {
     fn caller(&self, key: PlayerId, role: Role, carrier: CarrierKind, dialed: Option<&Target>) -> Caller {
         let peer = self.people.get(&key);
         let standing = match peer {
-            _ if self.blocked.contains_key(&key) => Standing::Blocked,
+            _ if self.blocked.contains(key) => Standing::Blocked,
             Some(peer) if peer.rebuild.is_some() => Standing::Unwritable,
             Some(peer) if peer.friend.is_some() => Standing::Friend,
             _ if self.strangers.is_sent_away(key, Instant::now()) => Standing::SentAway,
@@ -291,7 +267,7 @@ impl Actor {
     }
 
     fn link_down(&mut self, id: LinkId, down: &Down) {
-        let Some(link) = self.links.remove(&id) else { return };
+        let Some(link) = self.links.remove(id) else { return };
         debug!(%down, "a link is over");
         let key = link.peer;
         if let Some(dialed) = &link.dialed {
@@ -350,7 +326,7 @@ impl Actor {
     }
 
     pub(crate) fn abort_link(&mut self, id: LinkId) {
-        if let Some(link) = self.links.remove(&id) {
+        if let Some(link) = self.links.remove(id) {
             link.task.abort();
             if let Some(dialed) = &link.dialed {
                 self.dial_ended(dialed.attempt);

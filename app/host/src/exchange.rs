@@ -10,10 +10,11 @@ use proto::limits;
 use session::{MatchId, MatchRecord, MatchResult};
 
 use crate::journal::Journal;
+use crate::refusal::Refusal;
 use crate::responder::Responder;
 use crate::room::{PlayerId, Seat};
 use crate::setup::replayed;
-use crate::show::{self, Refusal};
+use crate::show;
 use crate::store::{KeptFile, SavedMatch};
 use crate::work::{Job, Work};
 
@@ -340,7 +341,7 @@ mod tests {
     fn the_same_file_is_kept_once() {
         let (mut journal, _folder) = Journal::for_test();
         let mut keep = |id: u8, text| {
-            let read = Imported::read(MatchId([id; 16]), &file("a.sgf", text)).ok().expect("a game");
+            let read = Imported::read(MatchId([id; 16]), &file("a.sgf", text)).expect("a game");
             read.keep(&mut journal, 5).ok()
         };
         assert_eq!(keep(1, "(;GM[1]SZ[9];B[ee];W[gc])"), Some(MatchId([1; 16])));
@@ -385,7 +386,7 @@ mod tests {
     fn an_unchanged_import_is_exported_as_the_file_that_it_was() {
         let text = "(;GM[1]SZ[9]C[a comment];B[ee];W[gc])";
         let Imported { record, file, .. } =
-            Imported::read(MatchId([1; 16]), &file("a.sgf", text)).ok().expect("a game");
+            Imported::read(MatchId([1; 16]), &file("a.sgf", text)).expect("a game");
         let heading = || Heading {
             first: String::new(),
             second: String::new(),

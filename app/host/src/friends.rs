@@ -11,16 +11,12 @@ use crate::actor::Actor;
 use crate::codes;
 use crate::dialing::Target;
 use crate::journal::{ACCOUNT_OF, MET_BY};
+use crate::refusal::Refusal;
 use crate::room::{PlayerId, Seat};
-use crate::show::{self, Refusal};
-use crate::store::{SavedBlocked, SavedFriend, StoreError};
+use crate::show;
+use crate::store::{SavedBlocked, SavedFriend};
 
 impl Actor {
-    pub(crate) fn load_blocked(&mut self) -> Result<(), StoreError> {
-        self.blocked = self.journal.blocked()?.into_iter().map(|one| (one.key, one)).collect();
-        Ok(())
-    }
-
     pub(crate) fn forget(&mut self, key: PlayerId) -> Result<(), Refusal> {
         self.friend(key)?;
         // A new advertising key, so that the removed friend no longer recognises this device; the others receive it with the
@@ -35,7 +31,7 @@ impl Actor {
     /// Adds the key of a friend code as a friend, and starts to look for that person.
     pub(crate) fn add_friend(&mut self, text: &str) -> Result<(), Refusal> {
         let own = self.profile.identity().public_key();
-        let code = codes::read(text, own, |key| self.blocked.contains_key(&key))?;
+        let code = codes::read(text, own, |key| self.blocked.contains(key))?;
         let key = PlayerId(code.key);
         if self.people.get(&key).is_none_or(|peer| peer.friend.is_none()) {
             let friend = SavedFriend {
@@ -90,9 +86,8 @@ impl Actor {
         for id in self.nearby.forget(key, blocked.address.as_deref()) {
             self.tell(event::Body::NearbyGone(control::Gone { id }));
         }
-        let shown = shown_blocked(&blocked);
-        self.blocked.insert(key, blocked);
-        self.tell(event::Body::Blocked(shown));
+        let told = self.blocked.insert(blocked);
+        self.tell(event::Body::Blocked(told));
         Ok(())
     }
 
@@ -129,11 +124,12 @@ impl Actor {
     }
 
     pub(crate) fn unblock(&mut self, who: &str) -> Result<(), Refusal> {
-        let key = PlayerId::parse(who)
-            .filter(|key| self.blocked.contains_key(key))
+        let key = self
+            .blocked
+            .named(who)
             .ok_or_else(|| Refusal::new(RefusalCode::RefusalNoSuchPeer, "nobody of that id is blocked"))?;
         self.journal.keep(|store| store.unblock(key))?;
-        self.blocked.remove(&key);
+        self.blocked.remove(key);
         self.tell(event::Body::BlockedGone(control::Gone { id: key.to_string() }));
         Ok(())
     }
@@ -258,32 +254,5 @@ impl Actor {
                 let detail = "nobody of that id has been connected to: block whoever it is when it asks";
                 Refusal::new(RefusalCode::RefusalNoSuchPeer, detail)
             })
-    }
-
-    /// Whether this sighting, with this tag, is a blocked person.
-    pub(crate) fn is_blocked(&self, sighting: &link::Sighting, epoch: link::Epoch) -> bool {
-        let address = sighting.address.to_string();
-        self.blocked.values().any(|one| {
-            one.address.as_deref() == Some(&*address)
-                || one.advert_key.is_some_and(|key| sighting.tag.is_of(&key, epoch))
-        })
-    }
-
-    /// Whether a blocked person was last met at this address.
-    pub(crate) fn is_blocked_at(&self, address: &link::Address) -> bool {
-        let address = address.to_string();
-        self.blocked.values().any(|one| one.address.as_deref() == Some(&*address))
-    }
-
-    pub(crate) fn blocked_events(&self) -> impl Iterator<Item = event::Body> + '_ {
-        self.blocked.values().map(|one| event::Body::Blocked(shown_blocked(one)))
-    }
-}
-
-fn shown_blocked(one: &SavedBlocked) -> control::Blocked {
-    control::Blocked {
-        id: one.key.to_string(),
-        name: one.name.clone(),
-        since_unix_ms: one.since_unix_ms.try_into().unwrap_or(0),
     }
 }

@@ -12,7 +12,8 @@ use proto::limits;
 use session::{Colours, Pace, Terms, wire};
 
 use crate::bots::BotMaker;
-use crate::show::{self, Refusal};
+use crate::refusal::Refusal;
+use crate::show;
 
 fn bad(what: impl ToString) -> Refusal {
     Refusal::new(RefusalCode::RefusalBadRequest, what.to_string())

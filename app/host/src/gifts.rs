@@ -5,8 +5,8 @@ use proto::control::{self, RefusalCode};
 use session::{MatchId, MatchRecord};
 
 use crate::journal::Journal;
+use crate::refusal::Refusal;
 use crate::room::{PlayerId, Seat};
-use crate::show::Refusal;
 use crate::store::SavedMatch;
 
 /// Maximum number of unanswered offers. Further ones are not shown, so that nobody can flood the user.

@@ -20,9 +20,10 @@ use crate::actor::{Actor, Message, Viewer};
 use crate::config::{GuestConfig, HostConfig};
 use crate::desktop::{AccessPointNews, make_access_point};
 use crate::games;
+use crate::refusal::Refusal;
 use crate::responder::{Answer, done};
 use crate::room::{Room, Seat, parse_match_name};
-use crate::show::{self, Refusal};
+use crate::show;
 use hotspot::Hotspot;
 
 /// Number of chat messages that a reconnecting guest is sent again.

@@ -10,8 +10,9 @@ use session::{Colours, MatchId, Pace, Terms};
 use tokio::time::Instant;
 
 use crate::dialing::Target;
+use crate::refusal::Refusal;
 use crate::room::PlayerId;
-use crate::show::{self, Refusal};
+use crate::show;
 
 /// Time limit for an invitation that waits for its link; longer than any goal of `dialing` lasts.
 const UNSENT: Duration = Duration::from_mins(5);

@@ -12,8 +12,9 @@ use crate::dialing::Target;
 use crate::games;
 use crate::invitations::{Invitation, Wish};
 use crate::peer::Peer;
+use crate::refusal::Refusal;
 use crate::room::PlayerId;
-use crate::show::{self, Refusal};
+use crate::show;
 
 impl Actor {
     pub(crate) fn invite(&mut self, target: Target, wish: Wish) -> Result<MatchId, Refusal> {

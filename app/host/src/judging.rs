@@ -14,8 +14,9 @@ use crate::bots::BotMaker;
 use crate::journal::Journal;
 use crate::mistakes;
 use crate::power::Engines;
+use crate::refusal::Refusal;
 use crate::setup::replayed;
-use crate::show::{self, Refusal};
+use crate::show;
 use crate::store::StoreError;
 use crate::wall_clock::WallClock;
 
@@ -316,8 +317,8 @@ mod tests {
         ticket
     }
 
-    fn position(mistake: Option<mistakes::Found>) -> Option<Box<PositionJudged>> {
-        Some(Box::new(PositionJudged { shown: control::Judgement::default(), mistake }))
+    fn position(mistake: Option<mistakes::Found>) -> Box<PositionJudged> {
+        Box::new(PositionJudged { shown: control::Judgement::default(), mistake })
     }
 
     #[test]
@@ -326,7 +327,7 @@ mod tests {
         let mut judge = Judge::default();
         let ticket = begun(&mut judge, MATCH);
         for count in 1..=3 {
-            let told = judge.judged(ticket, position(None), &mut journal, &clock()).expect("told");
+            let told = judge.judged(ticket, Some(position(None)), &mut journal, &clock()).expect("told");
             assert_eq!((told.positions.len(), told.total, told.ended), (count, 3, false));
         }
         let told = judge.judged(ticket, None, &mut journal, &clock()).expect("told");
@@ -345,9 +346,9 @@ mod tests {
         assert!(judge.end(Some(MATCH), &mut journal, &clock()).is_some_and(|told| told.ended));
         assert!(stop.load(Ordering::Relaxed));
         let second = begun(&mut judge, OTHER);
-        assert!(judge.judged(first, position(None), &mut journal, &clock()).is_none(), "an old ticket");
+        assert!(judge.judged(first, Some(position(None)), &mut journal, &clock()).is_none(), "an old ticket");
         assert!(judge.judged(first, None, &mut journal, &clock()).is_none());
-        assert!(judge.judged(second, position(None), &mut journal, &clock()).is_some());
+        assert!(judge.judged(second, Some(position(None)), &mut journal, &clock()).is_some());
         assert!(judge.end(None, &mut journal, &clock()).is_some());
     }
 
@@ -365,7 +366,7 @@ mod tests {
         let mut judge = Judge::default();
         let ticket = begun(&mut judge, MATCH);
         for mistake in [None, Some(found), None] {
-            judge.judged(ticket, position(mistake), &mut journal, &clock());
+            judge.judged(ticket, Some(position(mistake)), &mut journal, &clock());
         }
         let told = judge.judged(ticket, None, &mut journal, &clock()).expect("the end");
         let named: Vec<bool> = told.positions.iter().map(|position| !position.try_again.is_empty()).collect();
@@ -388,7 +389,7 @@ mod tests {
         let (mut journal, _folder) = Journal::for_test();
         let (tell, told) = std::sync::mpsc::channel();
         let record = MatchRecord::new(MATCH, GameKind::Gomoku.default_setup(), Side::First);
-        let (game, mut judge) = (start(&record).ok().expect("a game"), Judge::default());
+        let (game, mut judge) = (start(&record).expect("a game"), Judge::default());
         let means = Means {
             maker: Arc::new(|_, _, _| panic!("no bot")),
             seed: 1,
@@ -396,7 +397,7 @@ mod tests {
             engines: Engines::new(crate::power::Sensors::default()),
         };
         let tell = move |ticket, judged: Option<_>| tell.send((ticket, judged.is_none())).expect("heard");
-        judge.begin("name", record, game, means, tell).ok().expect("a thread");
+        judge.begin("name", record, game, means, tell).expect("a thread");
         let (ticket, is_end) = told.recv().expect("told");
         assert!(is_end);
         let end = judge.judged(ticket, None, &mut journal, &clock()).expect("the end");

@@ -4,7 +4,8 @@ use engine::lessons::{self, NotTaught, Said};
 use proto::control::{self, RefusalCode};
 use session::wire;
 
-use crate::show::{Refusal, position};
+use crate::refusal::Refusal;
+use crate::show::position;
 
 /// The step of a lesson after these actions.
 pub(crate) fn teach(asked: &control::Teach) -> Result<control::Lesson, Refusal> {

@@ -22,17 +22,9 @@ use crate::actor::{Actor, Message, notice};
 use crate::dialing::Target;
 use crate::invitations::{Invitation, Wish};
 use crate::journal::ACCOUNT_OF;
+use crate::letter_schedule;
+use crate::refusal::Refusal;
 use crate::room::PlayerId;
-use crate::show::Refusal;
-
-/// Delay after the loss of a link or a change of a match before a letter is written: the link may return, or a bot may move.
-const PATIENCE: Duration = Duration::from_secs(3);
-
-/// A letter without any response is written again after this time: servers keep letters for weeks, but not all do.
-const AGAIN: Duration = Duration::from_hours(72);
-
-/// Delay after a letter that could not be sent, or was returned.
-const AFTER_FAILURE: Duration = Duration::from_mins(2);
 
 /// Maximum number of unanswered invitations by letter from one friend.
 const MOST_ASKED: usize = 4;
@@ -47,25 +39,10 @@ const DECLINED: &str = "letter_declined/";
 const WRITTEN: &str = "letter_written/";
 const ARCHIVE: &str = "letter_archive/";
 
-/// Identifies the state of a match that a letter contains; see [`Written::of`].
-type Standing = String;
-
-/// The last letter about a match.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
-    standing: Standing,
-    number: u64,
-    stage: LetterState,
-    /// Earliest time of the next letter with the same state.
-    again: Instant,
-}
-
-impl Written {
-    /// Two states with equal values make the same letter.
-    fn of(state: &MatchState) -> Standing {
-        let record = state.record();
-        format!("{} {} {:016x}", record.revision, u8::from(record.result.is_some()), record.digest())
-    }
+/// Identifies the state of a match in a letter: two states with equal values make the same letter.
+fn standing(state: &MatchState) -> String {
+    let record = state.record();
+    format!("{} {} {:016x}", record.revision, u8::from(record.result.is_some()), record.digest())
 }
 
 impl Actor {
@@ -146,89 +123,62 @@ impl Actor {
     /// Schedules letters after a change that friends who are away may need to know.
     pub(crate) fn letters_soon(&mut self) {
         if let Some(online) = &mut self.online {
-            online.look_at_letters(Instant::now() + PATIENCE);
+            online.letters.on_change(Instant::now());
         }
     }
 
     pub(crate) fn letters_deadline(&self) -> Option<Instant> {
-        self.online.as_ref()?.write_at
+        self.online.as_ref()?.letters.due()
     }
 
     pub(crate) fn letters_on_time(&mut self) {
         let now = Instant::now();
-        let Some(online) = self.online.as_mut().filter(|online| online.write_at.is_some_and(|at| at <= now))
-        else {
-            return;
-        };
-        online.write_at = None;
-        if online.is_signed_in() {
+        let Some(online) = &mut self.online else { return };
+        // While the account is offline, they are written when it is online again.
+        if online.letters.take_due(now) && online.is_signed_in() {
             self.write_letters(now);
         }
-        // Otherwise when the account is online.
     }
 
     /// Writes scheduled letters at once, because the device may be suspended right after a move.
     pub(crate) fn last_letters(&mut self) {
-        if self.online.as_ref().is_some_and(|online| online.is_signed_in() && online.write_at.is_some()) {
+        if self.online.as_ref().is_some_and(|online| online.is_signed_in() && online.letters.due().is_some())
+        {
             self.write_letters(Instant::now());
         }
     }
 
     fn write_letters(&mut self, now: Instant) {
-        let mut next: Option<Instant> = None;
+        let times = (now, self.wall_clock.unix_ms());
         for key in self.people.keys().copied().collect::<Vec<_>>() {
             let Some(peer) = self.people.get(&key).filter(|peer| peer.friend.is_some()) else { continue };
             if peer.link.is_some() || peer.rebuild.is_some() || self.people.account(key).is_none() {
                 continue;
             }
-            let lacking: Vec<(MatchId, Standing)> = peer
+            let lacking: Vec<(MatchId, String)> = peer
                 .unsettled()
                 .filter(|state| {
                     let holds_all = state.seen_ply() == Some(state.ply());
                     !holds_all || state.record().result.is_some()
                 })
                 .filter(|state| self.rooms.contains_key(&state.id()) || state.record().result.is_some())
-                .map(|state| (state.id(), Written::of(state)))
+                .map(|state| (state.id(), standing(state)))
                 .collect();
             for (id, standing) in lacking {
-                let before = self.written(id);
-                match before.filter(|before| before.standing == standing) {
-                    Some(before) if before.again > now => {
-                        next = Some(next.map_or(before.again, |next| next.min(before.again)));
-                    }
-                    _ => self.write_record(key, id, standing),
+                let Some(online) = &mut self.online else { return };
+                let kept = || self.journal.setting(&format!("{WRITTEN}{id}")).ok().flatten();
+                if online.letters.is_wanted(id, &standing, kept, times) {
+                    self.write_record(key, id, standing);
                 }
             }
         }
-        if let (Some(next), Some(online)) = (next, &mut self.online) {
-            online.look_at_letters(next);
-        }
     }
 
-    /// The last letter about a match, from this run or an earlier one.
-    fn written(&mut self, id: MatchId) -> Option<Written> {
-        if let Some(written) = self.online.as_ref()?.written.get(&id) {
-            return Some(written.clone());
-        }
-        let text = self.journal.setting(&format!("{WRITTEN}{id}")).ok().flatten()?;
-        let (at, standing) = text.split_once(' ')?;
-        let ago =
-            Duration::from_millis(u64::try_from(self.wall_clock.unix_ms() - at.parse::<i64>().ok()?).ok()?);
-        let again = Instant::now() + AGAIN.saturating_sub(ago);
-        Some(Written { standing: standing.to_owned(), number: 0, stage: LetterState::AtServer, again })
-    }
-
-    fn write_record(&mut self, key: PlayerId, id: MatchId, standing: Standing) {
+    fn write_record(&mut self, key: PlayerId, id: MatchId, standing: String) {
         let Some(record) = self.people.get(&key).and_then(|peer| peer.session.letter(id)) else { return };
         let number = self.write_letter(key, &Envelope::Record(record));
         let Some(online) = &mut self.online else { return };
-        // A record that is too long for a letter waits for a link.
-        let (stage, wait) = match number {
-            Some(_) => (LetterState::Waiting, AGAIN),
-            None => (LetterState::Unspecified, AGAIN),
-        };
-        let number = number.unwrap_or(0);
-        online.written.insert(id, Written { standing, number, stage, again: Instant::now() + wait });
+        online.letters.wrote(id, standing, number, Instant::now());
         self.mark_for_display(id);
     }
 
@@ -237,9 +187,9 @@ impl Actor {
         let account = self.people.account(key)?;
         let sealed = letter::seal(self.profile.identity(), &key.0, &encode(envelope))?;
         let online = self.online.as_mut()?;
-        online.letters += 1;
-        info!(account, number = online.letters, bytes = sealed.len(), "a letter is written");
-        online.transport.send_letter(online.letters, account, sealed).then_some(online.letters)
+        let number = online.letters.number();
+        info!(account, number, bytes = sealed.len(), "a letter is written");
+        online.transport.send_letter(number, account, sealed).then_some(number)
     }
 
     // Reports about letters, and received letters.
@@ -279,27 +229,11 @@ impl Actor {
     }
 
     fn letter_stage(&mut self, number: u64, stage: LetterStage) {
-        let now = (Instant::now(), self.wall_clock.unix_ms());
         let Some(online) = &mut self.online else { return };
-        let Some((id, written)) = online.written.iter_mut().find(|(_, written)| written.number == number)
-        else {
-            return;
-        };
+        let Some((id, keep)) = online.letters.on_stage(number, stage, Instant::now()) else { return };
         debug!(number, ?stage, "a letter of ours");
-        let id = *id;
-        match stage {
-            LetterStage::AtServer if written.stage == LetterState::Delivered => {}
-            LetterStage::AtServer => written.stage = LetterState::AtServer,
-            LetterStage::Delivered => written.stage = LetterState::Delivered,
-            LetterStage::Refused | LetterStage::Lost => {
-                written.stage = LetterState::Waiting;
-                written.again = now.0 + AFTER_FAILURE;
-                let at = now.0 + AFTER_FAILURE;
-                online.write_at = Some(online.write_at.map_or(at, |planned| planned.min(at)));
-            }
-        }
-        if stage == LetterStage::AtServer {
-            let text = format!("{} {}", now.1, written.standing);
+        if let Some(standing) = keep {
+            let text = letter_schedule::kept(self.wall_clock.unix_ms(), &standing);
             let _ = self.journal.keep(|store| store.set_setting(&format!("{WRITTEN}{id}"), &text));
         }
         self.mark_for_display(id);
@@ -482,16 +416,9 @@ impl Actor {
 
     /// State of the last letter about the match, while the friend is away.
     pub(crate) fn letter_state(&self, id: MatchId) -> LetterState {
-        let written = self.online.as_ref().and_then(|online| online.written.get(&id));
-        let state = self.people.values().find_map(|peer| peer.match_state(id));
-        match written {
-            Some(written) if state.is_none_or(|state| Written::of(state) == written.standing) => {
-                written.stage
-            }
-            // The last letter is older than the last move.
-            Some(_) => LetterState::Waiting,
-            None => LetterState::Unspecified,
-        }
+        let state = self.people.values().find_map(|peer| peer.match_state(id)).map(standing);
+        let shown = |online: &crate::account::Online| online.letters.shown(id, state.as_deref());
+        self.online.as_ref().map_or(LetterState::Unspecified, shown)
     }
 }
 

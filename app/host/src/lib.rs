@@ -35,12 +35,15 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "online")]
+mod account;
 mod actor;
 mod admission;
 mod alarm;
 mod answer_delay;
 mod archive;
 mod backup;
+mod blocked;
 mod bots;
 mod chance;
 mod clients;
@@ -69,6 +72,8 @@ mod judging;
 mod leitner;
 mod lessons;
 #[cfg(feature = "online")]
+mod letter_schedule;
+#[cfg(feature = "online")]
 mod letters;
 mod link_task;
 mod links;
@@ -87,6 +92,7 @@ mod puzzles;
 mod quiet;
 mod radios;
 mod reach;
+mod refusal;
 mod registry;
 mod requests;
 mod responder;

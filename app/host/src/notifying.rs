@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notification_is_shown_to_nobody_who_looks_and_at_quiet_hours_only_if_it_is_critical() {
+    fn a_notification_is_shown_to_nobody_who_looks_and_at_night_only_if_it_is_critical() {
         for (urgency, is_seen, is_quiet, told) in [
             (Urgency::Normal, false, false, true),
             (Urgency::Normal, false, true, false),

@@ -10,8 +10,9 @@ use session::{LinkState, MatchId, MatchState, Role, Session, ShortString};
 use tokio::time::Instant;
 
 use crate::links::{LinkEnds, LinkId, Traffic};
+use crate::refusal::Refusal;
 use crate::room::PlayerId;
-use crate::show::{self, Refusal};
+use crate::show;
 use crate::store::{SavedFriend, StoreError};
 
 /// The current link of a peer.

@@ -15,8 +15,9 @@ use crate::gifts::Gift;
 use crate::journal::{MET_BY, Met, OfPeer};
 use crate::links::Order;
 use crate::peer::{Comparison, DriveError, Peer};
+use crate::refusal::Refusal;
 use crate::room::{PlayerId, Room, Seat};
-use crate::show::{self, Refusal};
+use crate::show;
 use crate::store::{SavedFriend, Store, StoreError};
 use crate::unreached;
 

@@ -13,8 +13,9 @@ use crate::actor::{Actor, Message};
 use crate::answer_delay::AnswerDelay;
 use crate::bots::{self, BotNews, BotThread};
 use crate::journal::OfRoom;
+use crate::refusal::Refusal;
 use crate::room::Room;
-use crate::show::{self, Refusal};
+use crate::show;
 
 /// Maximum length of a bot's displayed variation, in actions.
 const SHOWN_LINE: usize = limits::LINE_ACTIONS;

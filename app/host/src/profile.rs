@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::journal::Journal;
 use crate::quiet::QuietHours;
-use crate::show::Refusal;
+use crate::refusal::Refusal;
 use crate::store::{Store, StoreError};
 use crate::visibility::{Discoverability, Exposure};
 

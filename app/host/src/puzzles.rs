@@ -14,9 +14,10 @@ use session::{MatchId, OfferKind, wire};
 
 use crate::journal::Journal;
 use crate::mistakes::{self, Again, Search, YOURS};
+use crate::refusal::Refusal;
 use crate::responder::{Answer, Responder, done};
 use crate::room::parse_match_name;
-use crate::show::{self, Refusal};
+use crate::show;
 use crate::store::SavedPuzzle;
 use crate::wall_clock::WallClock;
 use task::Task;
@@ -655,7 +656,7 @@ mod tests {
     #[test]
     fn while_a_move_is_judged_nothing_else_is_done_and_a_verdict_comes_once() {
         let (mut rooms, puzzle, mut journal, _folder) = one_move();
-        let (task, _) = rooms.move_to_try(ROOM, &act(puzzle.solution), &mut journal).ok().expect("legal");
+        let (task, _) = rooms.move_to_try(ROOM, &act(puzzle.solution), &mut journal).expect("legal");
         rooms.await_verdict(ROOM, "first");
         let busy = Some(RefusalCode::RefusalBusy);
         let code = |refusal: Refusal| refusal.code;

@@ -21,9 +21,10 @@ use crate::link_task::{Dialed, LinkTask};
 use crate::links::{self, Down, LinkNews};
 use crate::peer::Peer;
 use crate::radios::{Radio, RadioNews, Wants, be_found, look, shown_radio};
+use crate::refusal::Refusal;
 use crate::responder::{Answer, done};
 use crate::room::{PlayerId, Room};
-use crate::show::{self, Refusal};
+use crate::show;
 use crate::unreached::Means;
 use crate::visibility::Exposure;
 
@@ -38,7 +39,7 @@ impl dialing::Standing for Actor {
     }
 
     fn is_barred(&self, key: PlayerId) -> bool {
-        self.blocked.contains_key(&key) || self.people.get(&key).is_some_and(|peer| peer.rebuild.is_some())
+        self.blocked.contains(key) || self.people.get(&key).is_some_and(|peer| peer.rebuild.is_some())
     }
 
     fn has_lower_key(&self, key: PlayerId) -> bool {
@@ -53,7 +54,7 @@ impl dialing::Standing for Actor {
         let since = since.map(Instant::from_std);
         let mut ways: Vec<Address> = near.map_or_else(Vec::new, |near| near.places(since).cloned().collect());
         match target {
-            Target::Address(address) if ways.is_empty() && !self.is_blocked_at(address) => {
+            Target::Address(address) if ways.is_empty() && !self.blocked.is_at(address) => {
                 ways.push(address.clone());
             }
             Target::Friend(key) if ways.is_empty() => {
@@ -262,7 +263,7 @@ impl Actor {
     fn seen(&mut self, sighting: Sighting) {
         let now = Instant::now();
         let epoch = self.wall_clock.epoch();
-        if self.is_blocked(&sighting, epoch) {
+        if self.blocked.is_seen(&sighting, epoch) {
             return;
         }
         let friend = self
@@ -320,10 +321,7 @@ impl Actor {
         match effect {
             Effect::Dial { attempt, address, target } => self.dial(attempt, address, target),
             Effect::HangUp(attempt) => {
-                let is_it = |link: &LinkTask| {
-                    link.peer.is_none() && link.dialed.as_ref().is_some_and(|one| one.attempt == attempt)
-                };
-                let found = self.links.iter().find(|(_, link)| is_it(link)).map(|(id, _)| *id);
+                let found = self.links.dialing(attempt);
                 if let Some(id) = found {
                     self.abort_link(id);
                 }
@@ -345,7 +343,7 @@ impl Actor {
             return self.dial_ended(attempt);
         };
         let (transport, kind) = (radio.transport.clone(), address.kind);
-        let id = self.next_link();
+        let id = self.links.next_id();
         let (tell, identity) = (self.link_teller(id), self.profile.identity().clone());
         debug!(%address, "dialing");
         let wanted = match target {

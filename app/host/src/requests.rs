@@ -25,11 +25,12 @@ use crate::mistakes::Search;
 use crate::profile;
 use crate::puzzles;
 use crate::radios;
+use crate::refusal::Refusal;
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{PlayerId, Room, Seat, parse_match_name};
 use crate::room_requests::{self, NewSeat, Offered};
 use crate::setup::{self, local_seat};
-use crate::show::{self, Refusal};
+use crate::show;
 use crate::store::{self, SavedMatch};
 use crate::work::Job;
 

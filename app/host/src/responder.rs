@@ -9,7 +9,7 @@ use tokio::task::AbortHandle;
 use tracing::{debug, warn};
 
 use crate::connection::{self, ClientId};
-use crate::show::Refusal;
+use crate::refusal::Refusal;
 
 /// An outstanding reply. Can be sent to another thread or task.
 ///

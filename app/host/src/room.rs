@@ -323,4 +323,56 @@ impl Room {
     pub(crate) fn deciders(&self) -> &[Side] {
         &self.deciders
     }
+
+    /// Go: the position as ply and revision, if the last two actions are passes and a user of this device may mark dead stones
+    /// now. `turn`: the side that may act now.
+    pub(crate) fn waits_for_marks(&self, turn: Option<Side>) -> Option<(u32, u32)> {
+        let passed = self.record.actions.last_chunk::<2>() == Some(&[Action::Pass; 2]);
+        let is_person =
+            |side: Side| matches!(self.seat(side), Seat::Here | Seat::Guest(_)) && self.bot(side).is_none();
+        let is_go = matches!(self.game, AnyGame::Go(_));
+        let waits = is_go && passed && !self.record.paused && is_person(turn?);
+        waits.then(|| (self.ply(), self.record.revision))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::GameKind;
+
+    use super::*;
+
+    fn room(kind: GameKind, actions: &[Action], seats: [Seat; 2]) -> Room {
+        let mut record = MatchRecord::new(MatchId([1; 16]), kind.default_setup(), Side::First);
+        record.actions = actions.to_vec();
+        Room::new(record, seats).expect("a room")
+    }
+
+    const PASSES: [Action; 2] = [Action::Pass; 2];
+
+    #[test]
+    fn stones_are_proposed_after_two_passes_to_the_person_whose_turn_it_is() {
+        let turn = Some(Side::First);
+        let here = room(GameKind::Go, &PASSES, Seat::BOTH_HERE);
+        assert_eq!(here.waits_for_marks(turn), Some((2, 0)));
+        assert_eq!(here.waits_for_marks(None), None, "nobody may act");
+        assert_eq!(room(GameKind::Go, &PASSES[..1], Seat::BOTH_HERE).waits_for_marks(turn), None);
+        assert_eq!(room(GameKind::Gomoku, &[], Seat::BOTH_HERE).waits_for_marks(turn), None);
+        let bot = [Seat::Bot(Level::MIN), Seat::Here];
+        assert_eq!(room(GameKind::Go, &PASSES, bot.clone()).waits_for_marks(turn), None);
+        assert_eq!(room(GameKind::Go, &PASSES, bot).waits_for_marks(Some(Side::Second)), Some((2, 0)));
+        let guest = [Seat::Guest("Ann".into()), Seat::Here];
+        assert_eq!(room(GameKind::Go, &PASSES, guest).waits_for_marks(turn), Some((2, 0)));
+        let mut helped = room(GameKind::Go, &PASSES, Seat::BOTH_HERE);
+        helped.assists[0] = Some(Level::MIN);
+        assert_eq!(helped.waits_for_marks(turn), None, "a bot plays for the person");
+    }
+
+    #[test]
+    fn no_mark_is_proposed_while_the_match_is_paused() {
+        let mut record = MatchRecord::new(MatchId([1; 16]), GameKind::Go.default_setup(), Side::First);
+        (record.actions, record.paused) = (PASSES.to_vec(), true);
+        let paused = Room::new(record, Seat::BOTH_HERE).expect("a room");
+        assert_eq!(paused.waits_for_marks(Some(Side::First)), None);
+    }
 }

@@ -5,8 +5,9 @@ use proto::control::{self, RefusalCode};
 use proto::limits;
 use session::{Analysis, LocalCommand, OfferKind, wire};
 
+use crate::refusal::{self, Refusal};
 use crate::room::{Room, Seat};
-use crate::show::{self, Refusal};
+use crate::show;
 
 fn refused(code: RefusalCode, why: &str) -> Refusal {
     Refusal::new(code, why)
@@ -189,7 +190,7 @@ pub(crate) fn to_advise(room: &Room) -> Result<AnyGame, Refusal> {
     }
     let with_others = room.seats.iter().any(|seat| matches!(seat, Seat::Peer(_) | Seat::Guest(_)));
     if with_others && room.record().hints.is_none() {
-        return Err(show::no_hints());
+        return Err(refusal::no_hints());
     }
     if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
         return Err(refused(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));

@@ -6,8 +6,8 @@ use proto::control::{self, RefusalCode};
 use proto::limits;
 use session::{Colours, MatchRecord, Pace, Terms};
 
+use crate::refusal::Refusal;
 use crate::room::Seat;
-use crate::show::Refusal;
 
 /// Checks that a setup can be played without another device.
 pub(crate) fn needs_one_device(setup: &Setup) -> Result<(), Refusal> {
@@ -92,12 +92,12 @@ mod tests {
     #[test]
     fn lights_out_with_a_guest_is_a_race_on_a_board_that_is_drawn_anew() {
         let guest = [Seat::Here, Seat::Guest("Ben".into())];
-        let (setup, _) = terms_here(lights(), None, &guest).ok().expect("terms");
+        let (setup, _) = terms_here(lights(), None, &guest).expect("terms");
         assert!(setup.is_race());
         let seeds: Vec<Setup> = [5, 6].map(|seed| drawn(setup.clone(), || seed)).into();
         assert_ne!(seeds[0], seeds[1]);
         assert_eq!(drawn(setup.clone(), || 0), drawn(setup.clone(), || 1), "0 is no board");
-        let (alone, _) = terms_here(lights(), None, &Seat::BOTH_HERE).ok().expect("terms");
+        let (alone, _) = terms_here(lights(), None, &Seat::BOTH_HERE).expect("terms");
         assert_eq!(drawn(alone.clone(), || unreachable!("the person has chosen the board")), alone);
         assert!(terms_here(setup, None, &Seat::BOTH_HERE).is_err(), "nobody to race with");
     }

@@ -7,15 +7,14 @@ use engine::heading::{Cause, Ended};
 use engine::lights_out::Run;
 use engine::liuzhou::FormationKind;
 use engine::{
-    Action, AnyGame, Fact, Game as _, GameKind, IllegalAction, Language, Level, Mark, MarkKind, Piece,
-    PieceView, Point, Report, Score, Side, Touch,
+    Action, AnyGame, Fact, Game as _, GameKind, Language, Level, Mark, MarkKind, Piece, PieceView, Point,
+    Report, Score, Side, Touch,
 };
 use link::{CarrierKind, CarrierState};
 use proto::{board, control, peer};
 use session::{Analysis, Colours, InvitationEnd, MatchRecord, OfferKind, ShownClock};
 
 use crate::room::Seat;
-use crate::store::StoreError;
 use session::wire;
 
 pub(crate) fn side(side: Side) -> board::Side {
@@ -520,93 +519,6 @@ pub(crate) fn race(race: &session::Race) -> control::Race {
     }
 }
 
-/// Why a request was refused.
-#[derive(Debug)]
-pub(crate) struct Refusal {
-    pub(crate) code: control::RefusalCode,
-    pub(crate) detail: String,
-    pub(crate) action: Option<Action>,
-    /// The reason by the rules, if they refuse it.
-    pub(crate) reason: Option<control::Words>,
-    /// Points that the reason refers to.
-    pub(crate) points: Vec<Point>,
-}
-
-impl Refusal {
-    pub(crate) fn new(code: control::RefusalCode, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), action: None, reason: None, points: Vec::new() }
-    }
-
-    /// An illegal action in this position; points are named as on its board.
-    pub(crate) fn illegal(why: IllegalAction, action: Action, game: &AnyGame) -> Self {
-        let Explained { words: [zh, en], points, .. } = why.explained(game, action);
-        Self {
-            code: illegal_code(why),
-            detail: en.clone(),
-            action: Some(action),
-            reason: Some(control::Words { zh, en }),
-            points,
-        }
-    }
-
-    pub(crate) fn into_wire(self) -> control::Refusal {
-        control::Refusal {
-            code: self.code.into(),
-            detail: self.detail,
-            action: self.action.map(wire::action),
-            reason: self.reason,
-            points: self.points.into_iter().map(wire::point).collect(),
-        }
-    }
-}
-
-fn illegal_code(why: IllegalAction) -> control::RefusalCode {
-    match why {
-        IllegalAction::Ended => control::RefusalCode::RefusalGameOver,
-        IllegalAction::OffBoard(_) => control::RefusalCode::RefusalOffBoard,
-        IllegalAction::Occupied(_) => control::RefusalCode::RefusalOccupied,
-        _ => control::RefusalCode::RefusalIllegal,
-    }
-}
-
-impl From<StoreError> for Refusal {
-    fn from(error: StoreError) -> Self {
-        Self::new(control::RefusalCode::RefusalDisk, error.to_string())
-    }
-}
-
-impl From<session::Refused> for Refusal {
-    fn from(refused: session::Refused) -> Self {
-        use control::RefusalCode as Code;
-        use session::Refused;
-        let code = match &refused {
-            Refused::NoSuchMatch => Code::RefusalNoSuchRoom,
-            Refused::NoSuchInvitation | Refused::NoSuchOffer | Refused::NothingToCompare => {
-                Code::RefusalNoOffer
-            }
-            Refused::NotYourTurn => Code::RefusalNotYourTurn,
-            Refused::Illegal(why) => {
-                let reason = Some(words(|language| why.words(language)));
-                return Self { reason, ..Self::new(illegal_code(*why), refused.to_string()) };
-            }
-            Refused::WrongPhase | Refused::RecordFull => Code::RefusalGameOver,
-            Refused::Paused => Code::RefusalPaused,
-            Refused::TimeOver => Code::RefusalTime,
-            Refused::NothingToTakeBack => Code::RefusalNothingToTakeBack,
-            Refused::Away => Code::RefusalLinkLost,
-            Refused::NotCompared => Code::RefusalNotCompared,
-            Refused::InvitationOpen | Refused::OfferOpen | Refused::TooManyMatches => Code::RefusalBusy,
-            Refused::UnknownGame | Refused::Setup(_) | Refused::IdTaken | Refused::Unsayable => {
-                Code::RefusalBadRequest
-            }
-            Refused::TooFast => Code::RefusalBusy,
-            Refused::NoHints => return no_hints(),
-            Refused::HintsUnknown => Code::RefusalVersion,
-        };
-        Self::new(code, refused.to_string())
-    }
-}
-
 /// Converts a score to -1000..1000 for the side to move. Points go through a logistic curve; its width is twice the
 /// advantage that multiplies the odds of winning by e: in gomoku and xiangqi the unit of the network, in Liuzhou chess 330,
 /// from a fit of 360 games with `qiyou-engine fit`.
@@ -625,16 +537,6 @@ pub(crate) fn chances(kind: GameKind, score: Score) -> i32 {
             // Stays below the value of a proven win.
             (990.0 * (f64::from(points) / width).tanh()) as i32
         }
-    }
-}
-
-/// A hint in a match with another person that was not agreed with hints.
-pub(crate) fn no_hints() -> Refusal {
-    let (zh, en) = ("这一局没有约定可以用提示。", "This game was agreed without hints.");
-    let reason = Some(control::Words { zh: zh.into(), en: en.into() });
-    Refusal {
-        reason,
-        ..Refusal::new(control::RefusalCode::RefusalIllegal, "this match was agreed without hints")
     }
 }
 

@@ -28,9 +28,11 @@ use std::fs::{self, File};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use proto::control::RefusalCode;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 use tracing::warn;
 
+use crate::refusal::Refusal;
 use crate::work::Stop;
 pub(crate) use achieved::achieved;
 pub(crate) use list::{MatchFilter, Opponent};
@@ -92,6 +94,12 @@ pub(crate) struct Store {
     pub(crate) set_aside: Option<PathBuf>,
     /// Unlocked when dropped, or when the process ends.
     _lock: File,
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::new(RefusalCode::RefusalDisk, error.to_string())
+    }
 }
 
 impl Store {

@@ -13,7 +13,7 @@ use proto::control::{self, EndingsState, RefusalCode};
 use tracing::{debug, warn};
 
 use crate::power::Engines;
-use crate::show::Refusal;
+use crate::refusal::Refusal;
 
 /// Interval of progress reports: as often as a percentage can be read.
 const TOLD_EVERY: Duration = Duration::from_millis(500);

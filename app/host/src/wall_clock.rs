@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn quiet_hours_are_those_of_the_users_zone_and_without_any_no_time_is_read() {
+    fn a_night_is_that_of_the_users_zone_and_without_one_no_time_is_read() {
         let night = QuietHours::new(22 * 60, 8 * 60);
         let noon = Duration::from_hours(24 * 20_000 + 15);
         assert!(!clock(noon, 0).is_quiet(night));
@@ -105,7 +105,6 @@ mod tests {
             let now = clock(at, 0);
             let then = clock(at + now.until_next_epoch(), 0);
             assert!(then.epoch() != now.epoch(), "{ms}");
-            assert_eq!(now.epoch(), clock(at + now.until_next_epoch() - Duration::from_millis(2), 0).epoch());
         }
     }
 

@@ -8,7 +8,7 @@ use tokio_util::task::TaskTracker;
 use tracing::{info, warn};
 
 use crate::connection::ClientId;
-use crate::show::Refusal;
+use crate::refusal::Refusal;
 
 /// The kind of computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

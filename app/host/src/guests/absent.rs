@@ -8,9 +8,9 @@ use tokio::time::Instant;
 
 use crate::actor::Actor;
 use crate::config::HostConfig;
+use crate::refusal::Refusal;
 use crate::responder::Answer;
 use crate::room::{Room, Seat};
-use crate::show::Refusal;
 
 pub(crate) struct Guests;
 

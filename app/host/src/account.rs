@@ -1,0 +1,246 @@
+//! The state of the account, and how clients are shown it.
+
+use std::sync::Arc;
+
+use link::online::{AccountState, Contact, ContactState, OnlineTransport, Presence, RefusedStanza, View};
+use proto::control::{self, event};
+use tokio::time::Instant;
+
+use crate::letter_schedule::LetterSchedule;
+use crate::room::PlayerId;
+use crate::secrets::Secrets;
+
+/// The host's state of the account.
+pub(crate) struct Online {
+    pub(crate) transport: Arc<OnlineTransport>,
+    /// Store of the password.
+    secrets: Secrets,
+    /// The state that clients were last sent.
+    view: View,
+    pub(crate) letters: LetterSchedule,
+}
+
+impl Online {
+    pub(crate) fn new(transport: Arc<OnlineTransport>, secrets: Secrets) -> Self {
+        Self { transport, secrets, view: View::default(), letters: LetterSchedule::default() }
+    }
+
+    pub(crate) fn secrets(&self) -> Secrets {
+        self.secrets.clone()
+    }
+
+    pub(crate) fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Sets the state; returns the one before.
+    pub(crate) fn change(&mut self, view: View) -> View {
+        std::mem::replace(&mut self.view, view)
+    }
+
+    pub(crate) fn is_signed_in(&self) -> bool {
+        self.view.state == AccountState::Online
+    }
+
+    pub(crate) fn contacts(&self) -> impl Iterator<Item = (&String, &Contact)> {
+        self.view.contacts.iter()
+    }
+
+    /// The account that is signed in; may be empty.
+    pub(crate) fn account(&self) -> &str {
+        &self.view.account
+    }
+
+    /// Presence of a friend's account.
+    pub(crate) fn presence(&self, account: &str) -> control::Presence {
+        let contact = self.view.contacts.get(account);
+        contact.map_or(control::Presence::Unspecified, |contact| presence(contact.presence))
+    }
+
+    /// What clients are told of the change from this state. `friend` is the friend with an account.
+    pub(crate) fn news(&self, old: &View, friend: impl Fn(&str) -> Option<PlayerId>) -> Vec<event::Body> {
+        news(old, &self.view, friend)
+    }
+
+    /// The state for a client that attaches.
+    pub(crate) fn events(&self, friend: impl Fn(&str) -> Option<PlayerId>) -> Vec<event::Body> {
+        let contacts = self.contacts().map(|(jid, contact)| shown_contact(jid, contact, friend(jid)));
+        std::iter::once(event::Body::Account(shown_account(&self.view)))
+            .chain(contacts.map(event::Body::Contact))
+            .collect()
+    }
+}
+
+fn news(old: &View, new: &View, friend: impl Fn(&str) -> Option<PlayerId>) -> Vec<event::Body> {
+    let mut events = Vec::new();
+    let account = shown_account(new);
+    if shown_account(old) != account || *old == View::default() {
+        events.push(event::Body::Account(account));
+    }
+    for gone in old.contacts.keys().filter(|jid| !new.contacts.contains_key(*jid)) {
+        events.push(event::Body::ContactGone(control::Gone { id: gone.clone() }));
+    }
+    for (jid, contact) in &new.contacts {
+        if old.contacts.get(jid) != Some(contact) {
+            events.push(event::Body::Contact(shown_contact(jid, contact, friend(jid))));
+        }
+    }
+    events
+}
+
+fn shown_contact(jid: &str, contact: &Contact, friend: Option<PlayerId>) -> control::Contact {
+    control::Contact {
+        account: jid.to_owned(),
+        state: match contact.state {
+            ContactState::Asks => control::ContactState::ContactAsks,
+            ContactState::Asked => control::ContactState::ContactAsked,
+            ContactState::Mutual => control::ContactState::ContactMutual,
+            ContactState::OneWay => control::ContactState::ContactOneWay,
+        }
+        .into(),
+        presence: presence(contact.presence).into(),
+        name: contact.name.clone(),
+        friend: friend.map_or_else(String::new, |key| key.to_string()),
+    }
+}
+
+fn presence(presence: Presence) -> control::Presence {
+    match presence {
+        Presence::Offline => control::Presence::Offline,
+        Presence::Online => control::Presence::Online,
+        Presence::Playing => control::Presence::Playing,
+        Presence::Away => control::Presence::Away,
+    }
+}
+
+fn shown_account(view: &View) -> control::Account {
+    let (state, sentence) = words(view.state);
+    let sentence = view.refused.and_then(|refused| refused_words(refused, view.state)).or(sentence);
+    let now = Instant::now();
+    control::Account {
+        account: view.account.clone(),
+        state: state.into(),
+        sentence: sentence.map(|(zh, en)| {
+            let said: String =
+                view.said.chars().filter(|letter| !letter.is_control()).take(MAX_SAID).collect();
+            if said.is_empty() {
+                return control::Words { zh: zh.into(), en: en.into() };
+            }
+            control::Words {
+                zh: format!("{zh}服务器说：{said}"),
+                en: format!("{en} The server says: {said}"),
+            }
+        }),
+        detail: view.detail.chars().take(MAX_DETAIL).collect(),
+        can_make: false,
+        retry_ms: view.retry_at.map_or(0, |at| at.saturating_duration_since(now).as_millis() as u32),
+    }
+}
+
+/// Maximum length of a server's message that is passed on, in characters.
+const MAX_DETAIL: usize = 500;
+
+/// Maximum length of a reason that is displayed, in characters: a sentence.
+const MAX_SAID: usize = 120;
+
+/// The state, with a Chinese and English sentence about the problem and its remedy.
+fn words(state: AccountState) -> (control::AccountState, Option<(&'static str, &'static str)>) {
+    use control::AccountState as Shown;
+    match state {
+        AccountState::SignedOut => (Shown::AccountSignedOut, None),
+        AccountState::Connecting => (Shown::AccountConnecting, None),
+        AccountState::Online => (Shown::AccountOnline, None),
+        AccountState::WrongPassword => {
+            (Shown::AccountWrongPassword, Some(("密码不对，请重新登录。", "Wrong password. Sign in again.")))
+        }
+        AccountState::Gone => (
+            Shown::AccountGone,
+            Some((
+                "这个账号已被停用或删除，请联系服务器管理员，或换一个账号。",
+                "This account was disabled or deleted. Ask the server's administrator, or use another account.",
+            )),
+        ),
+        AccountState::Elsewhere => (
+            Shown::AccountElsewhere,
+            Some((
+                "账号在另一台设备上登录了，这台设备已停止在线下棋。可以在这里重新登录。",
+                "The account is in use on another device, so this one has stopped. You can sign in here again.",
+            )),
+        ),
+        AccountState::ServerGone => (
+            Shown::AccountServerGone,
+            Some(("连不上服务器，正在自动重试。", "Can't reach the server. Retrying…")),
+        ),
+        AccountState::Certificate => (
+            Shown::AccountCertificate,
+            Some((
+                "服务器的证书无效，可能有人在中间冒充，因此没有登录。请检查日期和网络。",
+                "The server's certificate is not valid. Someone may be pretending to be the server, so nothing was sent. Check the date and the network.",
+            )),
+        ),
+        AccountState::Policy => (
+            Shown::AccountPolicy,
+            Some((
+                "服务器按其规定拒绝了登录，请联系服务器管理员。",
+                "The server refused to sign you in. Ask its administrator.",
+            )),
+        ),
+        AccountState::Taken => (
+            Shown::AccountTaken,
+            Some(("这个名字已有人使用，请换一个。", "That name is taken. Choose another.")),
+        ),
+        AccountState::NotMade => (
+            Shown::AccountNotMade,
+            Some((
+                "这个服务器不允许在这里注册账号，请到它的网站注册。",
+                "This server doesn't allow sign-up in apps. Register on its website.",
+            )),
+        ),
+    }
+}
+
+/// What was refused, and what becomes of the connection; `None` where the state has a sentence of its own.
+fn refused_words(refused: RefusedStanza, state: AccountState) -> Option<(&'static str, &'static str)> {
+    match (refused, state) {
+        (RefusedStanza::Pruned, AccountState::Online) => Some((
+            "收到的一份内容太大或层次太深，多出的部分没有接收；账号仍然在线。",
+            "Something that was sent to you was too large or too deeply nested. The excess was left out; you are still online.",
+        )),
+        (RefusedStanza::Overtime, AccountState::Connecting | AccountState::ServerGone) => Some((
+            "服务器发来的内容一直没有发完，连接已断开，正在重新连接。",
+            "The server didn't finish what it was sending, so the connection was closed. Connecting again…",
+        )),
+        (RefusedStanza::Overtime, AccountState::Online) => Some((
+            "服务器发来的内容一直没有发完，连接断开后已重新连上。",
+            "The server didn't finish what it was sending, so the connection was closed and made again.",
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_reads_what_was_refused_and_that_the_account_goes_on() {
+        let english = |state, refused| {
+            let view = View { state, refused, ..View::default() };
+            shown_account(&view).sentence.map(|words| {
+                assert!(!words.zh.is_empty());
+                words.en
+            })
+        };
+        let says = |state, refused, what: &str| {
+            let sentence = english(state, Some(refused)).expect("a sentence");
+            assert!(sentence.contains(what), "{state:?}: {sentence}");
+        };
+        says(AccountState::Online, RefusedStanza::Pruned, "still online");
+        says(AccountState::Connecting, RefusedStanza::Overtime, "Connecting again");
+        says(AccountState::ServerGone, RefusedStanza::Overtime, "Connecting again");
+        says(AccountState::Online, RefusedStanza::Overtime, "made again");
+        // What a person has to do comes first.
+        says(AccountState::WrongPassword, RefusedStanza::Overtime, "Wrong password");
+        assert_eq!(english(AccountState::Online, None), None);
+    }
+}
