@@ -12,7 +12,7 @@ use link::Duplex;
 use link::identity::Identity;
 use proto::control::{self, NoticeKind, RefusalCode, event};
 use proto::peer::ByeReason;
-use session::{MatchId, OfferKind};
+use session::MatchId;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -49,6 +49,7 @@ use crate::registry::People;
 use crate::responder::{Responder, done, in_room};
 use crate::rings::Rings;
 use crate::room::{PlayerId, Room, Seat};
+use crate::room_view::{self, Around, Outside, Viewer};
 use crate::store::{self, Store};
 use crate::strangers::Strangers;
 use crate::suspend::Suspend;
@@ -643,165 +644,41 @@ impl Actor {
 
     /// The room from the point of view of a client, a guest or a spectator.
     pub(crate) fn shown(&self, room: &Room, viewer: Viewer) -> control::Room {
-        let record = room.record();
-        let over = record.result.is_some();
-        let mine: Vec<Side> = match viewer {
-            Viewer::Here => room.mine().collect(),
-            #[cfg(feature = "guest")]
-            Viewer::Guest(side) => vec![side],
-            #[cfg(feature = "guest")]
-            Viewer::Watcher => Vec::new(),
-        };
         let achieved = store::achieved(&self.journal, room).unwrap_or_else(|error| {
             warn!(%error, "what was achieved is not known");
             None
         });
-        let mut shown = control::Room {
-            id: record.id.to_string(),
-            setup: Some(session::wire::setup(&record.setup)),
-            first: Some(self.shown_seat(room, Side::First)),
-            second: Some(self.shown_seat(room, Side::Second)),
-            board: Some(crate::show::board(room.game(), over)),
-            mine: mine.iter().map(|side| crate::show::side(*side).into()).collect(),
-            result: record.result.map(session::wire::result),
-            record: room.notation().to_vec(),
-            moves: crate::show::moves(&record.actions),
-            spoken: room.spoken().to_vec(),
-            revision: record.revision,
-            digest: record.digest(),
-            can_act: self.turn(room).is_some_and(|turn| mine.contains(&turn)),
-            follows: room.follows.map_or_else(String::new, |id| id.to_string()),
-            achieved: achieved.filter(|_| matches!(viewer, Viewer::Here)),
-            ..control::Room::default()
-        };
-        shown.pace = session::Pace::write(record.pace);
-        shown.pace_name = record.pace.map(crate::games::pace_name);
-        shown.paused = record.paused;
-        shown.hints = record.hints.map(|[first, second]| control::Hints { first, second });
-        if let Some((mine, race)) = self.race_for(room, viewer) {
-            let mut board = crate::show::board(&race.board, over || race.run.is_some());
-            if room.peer().is_none() {
-                shown.can_act = viewer.side(room).is_some() && room.can_press(mine);
+        let link = room.peer().and_then(|key| {
+            let peer = self.people.get(&key)?;
+            let link = peer.shown_link(Instant::now(), self.main_carrier());
+            #[cfg(feature = "online")]
+            if peer.link.is_none() {
+                return Some(control::LinkState { letter: self.letter_state(room.id()).into(), ..link });
             }
-            let to_move = if shown.can_act { mine } else { mine.other() };
-            if !over {
-                board.turn = crate::show::side(to_move).into();
-            }
-            shown.board = Some(board);
-            shown.race = Some(crate::show::race(&race));
-        }
-        let Some(key) = room.peer() else {
-            let now = self.session_now();
-            let clocks = Side::BOTH.into_iter().filter_map(|side| room.clock(side, now));
-            shown.clocks = clocks.map(crate::show::clock).collect();
-            shown.can_act &= !record.paused;
-            // The sides whose offers and resignation this viewer may make; both, if both people are at this device.
-            let speaks = match viewer {
-                Viewer::Here => room.seats.contains(&Seat::Here),
-                #[cfg(feature = "guest")]
-                Viewer::Guest(_) => true,
-                #[cfg(feature = "guest")]
-                Viewer::Watcher => false,
-            };
-            let side = if room.needs_consent() { viewer.side(room) } else { None };
-            let last = side.map_or_else(|| room.last_decision_here(), |side| room.last_decision_of(side));
-            let open = |kind| speaks && side.is_none_or(|side| room.offers.may(side, kind));
-            shown.offer = room.offers.open().map(|open| control::PendingOffer {
-                kind: crate::show::offer_kind(open.kind).into(),
-                mine: side == Some(open.by),
-                by: crate::show::side(open.by).into(),
-                number: open.number,
-            });
-            let begun = room.ply() > 0 || record.setup.is_race();
-            shown.can_pause = !over && !record.paused && begun && open(OfferKind::Pause);
-            shown.can_continue = record.paused && open(OfferKind::Continue);
-            let race = record.setup.is_race();
-            shown.can_take_back = !race && !record.paused && last.is_some() && open(OfferKind::TakeBack);
-            shown.can_offer_draw =
-                !over && (room.seats == Seat::BOTH_HERE || side.is_some()) && open(OfferKind::Draw);
-            shown.can_resign = speaks && !over;
-            shown.can_new_game = begun && (open(OfferKind::NewGame) || open(OfferKind::NewGameSame));
-            let here = matches!(viewer, Viewer::Here);
-            shown.can_adjourn = here && !over;
-            shown.can_analyse = here && over;
-            let analysis = room.analysis().filter(|_| here);
-            shown.analysis = analysis.and_then(|at| crate::show::analysis(record, at, false));
-            return shown;
-        };
-        let Some(peer) = self.people.get(&key) else { return shown };
-        let mut link = peer.shown_link(Instant::now(), self.main_carrier());
-        (link.seen_action_ply, link.seen_after_us) = room.seen_action;
-        #[cfg(feature = "online")]
-        if peer.link.is_none() {
-            link.letter = self.letter_state(record.id).into();
-        }
-        shown.link = Some(link);
-        if let Some(state) = peer.match_state(record.id)
-            && peer.rebuild.is_none()
-        {
-            let offer = |kind, by: Side, mine| control::PendingOffer {
-                kind: crate::show::offer_kind(kind).into(),
-                mine,
-                by: crate::show::side(by).into(),
-                number: 0,
-            };
-            shown.offer = (state.their_offer().map(|kind| offer(kind, record.my_side.other(), false)))
-                .or_else(|| state.my_offer().map(|kind| offer(kind, record.my_side, true)));
-            shown.differs = state.differs();
-            let now = self.session_now();
-            let clocks = Side::BOTH.into_iter().filter_map(|side| state.clock(side, now));
-            shown.clocks = clocks.map(crate::show::clock).collect();
-            shown.can_pause = state.can_offer(OfferKind::Pause);
-            shown.can_continue = state.can_offer(OfferKind::Continue);
-            shown.can_adjourn = state.can_offer(OfferKind::Adjourn);
-            shown.can_analyse = state.can_analyse();
-            shown.analysis = state
-                .analysis()
-                .filter(|_| state.can_analyse())
-                .and_then(|at| crate::show::analysis(record, at, true));
-            shown.can_take_back = state.can_take_back();
-            shown.can_offer_draw = state.can_offer_draw();
-            shown.can_resign = state.can_resign();
-            shown.can_new_game = state.can_new_game();
-            // After a restart the session has not heard from the peer, but the journal knows a settled match.
-            let settled = state.is_settled().then(|| room.ply());
-            shown.seen_ply = state.seen_ply().or(settled).unwrap_or(0);
-        }
-        shown
+            Some(link)
+        });
+        let seats = Side::BOTH.map(|side| self.shown_seat(room, side));
+        room_view::shown(room, viewer, &self.around(room), Outside { seats, achieved, link })
     }
 
-    /// The race that a room shows and the side from whose point of view; a spectator without a peer sees the first side's.
-    fn race_for(&self, room: &Room, viewer: Viewer) -> Option<(Side, session::Race)> {
-        if room.peer().is_some() {
-            return Some((room.record().my_side, self.race(room)?));
+    fn around(&self, room: &Room) -> Around<'_> {
+        let peer = room.peer().and_then(|key| self.people.get(&key));
+        Around {
+            now: self.session_now(),
+            waits: self.waits_for_guest(room),
+            state: peer.and_then(|peer| peer.match_state(room.id())),
+            is_broken: peer.is_some_and(|peer| peer.rebuild.is_some()),
         }
-        let side = viewer.side(room).unwrap_or(Side::First);
-        Some((side, room.race(side, self.session_now())?))
     }
 
     /// The race from the point of view of this device's user, if the room is one.
     pub(crate) fn race(&self, room: &Room) -> Option<session::Race> {
-        if room.peer().is_none() {
-            return room.race(room.side_here()?, self.session_now());
-        }
-        let peer = self.people.get(&room.peer()?)?;
-        peer.match_state(room.id())?.race(self.session_now())
+        room_view::race(room, &self.around(room))
     }
 
     /// The side to move, if it may act now. In a race: this device's side, while it may press.
     pub(crate) fn turn(&self, room: &Room) -> Option<Side> {
-        if room.record().setup.is_race() && room.peer().is_none() {
-            return room.side_here().filter(|side| room.can_press(*side));
-        }
-        if room.record().setup.is_race() {
-            let peer = self.people.get(&room.peer()?).filter(|peer| peer.rebuild.is_none())?;
-            return peer.match_state(room.id())?.can_act().then_some(room.record().my_side);
-        }
-        let turn = room.turn()?;
-        let Some(key) = room.peer() else { return (!self.waits_for_guest(room)).then_some(turn) };
-        let peer = self.people.get(&key).filter(|peer| peer.rebuild.is_none())?;
-        let state = peer.match_state(room.id())?;
-        (state.can_act() || matches!(room.seat(turn), Seat::Peer(_))).then_some(turn)
+        room_view::turn(room, &self.around(room))
     }
 
     pub(crate) fn shown_seat(&self, room: &Room, side: Side) -> control::Seat {
@@ -819,32 +696,6 @@ impl Actor {
             });
         }
         shown
-    }
-}
-
-/// Who a room is shown to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Viewer {
-    /// A client of this device's user.
-    Here,
-    /// The guest of this side.
-    #[cfg(feature = "guest")]
-    Guest(Side),
-    /// A spectator.
-    #[cfg(feature = "guest")]
-    Watcher,
-}
-
-impl Viewer {
-    /// The side that this viewer controls in a match with a guest.
-    fn side(self, room: &Room) -> Option<Side> {
-        match self {
-            Self::Here => room.side_here(),
-            #[cfg(feature = "guest")]
-            Self::Guest(side) => Some(side),
-            #[cfg(feature = "guest")]
-            Self::Watcher => None,
-        }
     }
 }
 

@@ -16,13 +16,14 @@ use session::{MatchId, MatchResult, Saying, wire};
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
-use crate::actor::{Actor, Message, Viewer};
+use crate::actor::{Actor, Message};
 use crate::config::{GuestConfig, HostConfig};
 use crate::desktop::{AccessPointNews, make_access_point};
 use crate::games;
 use crate::refusal::Refusal;
 use crate::responder::{Answer, done};
 use crate::room::{Room, Seat, parse_match_name};
+use crate::room_view::Viewer;
 use crate::show;
 use hotspot::Hotspot;
 

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use engine::{AnyGame, Setup, Side};
+use engine::{AnyGame, Language, Setup, Side};
 use link::Address;
-use proto::control::{self, ColourChoice, RefusalCode};
-use session::{Colours, MatchId, Pace, Terms};
+use proto::control::{self, ColourChoice, InvitationEnd, RefusalCode};
+use session::{Colours, MatchId, Pace, Terms, wire};
 use tokio::time::Instant;
 
 use crate::dialing::Target;
+use crate::games;
 use crate::refusal::Refusal;
 use crate::room::PlayerId;
 use crate::show;
@@ -101,6 +102,77 @@ impl Invitation {
 
     fn waits(&self) -> bool {
         self.mine && !self.sent
+    }
+
+    /// An invitation of a peer. `last`: this device's side in the last match with it.
+    pub(crate) fn received(
+        key: PlayerId,
+        terms: Terms,
+        counters: Option<MatchId>,
+        until: Instant,
+        last: impl FnOnce() -> Option<Side>,
+    ) -> Self {
+        let colours = match terms.colours {
+            // The colours alternate according to the peer; this device's own record may differ.
+            Colours::Alternate(mine) if last() != Some(mine.other()) => Colours::Mine(mine),
+            colours => colours,
+        };
+        Self {
+            target: Target::Friend(key),
+            mine: false,
+            my_side: terms.colours.my_side(),
+            setup: terms.setup,
+            pace: terms.pace,
+            colours: show::colours(colours),
+            hints: terms.hints,
+            counters,
+            until,
+            sent: true,
+            letter: None,
+        }
+    }
+
+    /// The terms for the session. `last`: this device's side in the last match of this game with the player.
+    pub(crate) fn terms<E>(&self, last: impl FnOnce() -> Result<Option<Side>, E>) -> Result<Terms, E> {
+        let colours = match self.colours {
+            ColourChoice::ColourFirst => Colours::Mine(Side::First),
+            ColourChoice::ColourSecond => Colours::Mine(Side::Second),
+            ColourChoice::ColourRandom | ColourChoice::ColourUnspecified => Colours::Random,
+            ColourChoice::ColourAlternate => {
+                last()?.map_or(Colours::Random, |last| Colours::Alternate(last.other()))
+            }
+        };
+        Ok(Terms { setup: self.setup.clone(), pace: self.pace, colours, hints: self.hints })
+    }
+
+    /// The invitation for clients. `name`: whom it is to, or from.
+    pub(crate) fn shown(&self, id: MatchId, name: String, now: Instant) -> control::Invitation {
+        control::Invitation {
+            invite_id: id.to_string(),
+            peer: self.target.id(),
+            name,
+            mine: self.mine,
+            setup: Some(wire::setup(&self.setup)),
+            my_side: self.my_side.map_or(proto::board::Side::Unspecified, show::side).into(),
+            expires_ms: self.until.saturating_duration_since(now).as_millis() as u32,
+            rule_sheet_en: self.setup.rule_sheet(Language::English),
+            rule_sheet_zh: self.setup.rule_sheet(Language::Chinese),
+            pace: Pace::write(self.pace),
+            pace_name: self.pace.map(games::pace_name),
+            colours: self.colours.into(),
+            counters: self.counters.map_or_else(String::new, |id| id.to_string()),
+            by_letter: self.letter.is_some(),
+            hints: self.hints,
+        }
+    }
+}
+
+/// How an invitation ends that could not be sent for this reason.
+pub(crate) fn unsent(why: RefusalCode) -> InvitationEnd {
+    match why {
+        RefusalCode::RefusalBusy => InvitationEnd::InvitationBusy,
+        RefusalCode::RefusalBadRequest | RefusalCode::RefusalVersion => InvitationEnd::InvitationUnknownGame,
+        _ => InvitationEnd::InvitationLinkLost,
     }
 }
 
@@ -327,5 +399,69 @@ mod tests {
         assert_eq!(colours(go, ColourUnspecified, Some(Side::Second)), Some(ColourSecond));
         assert_eq!(colours(go, ColourAlternate, Some(Side::First)), Some(ColourAlternate));
         assert_eq!(colours(engine::GameKind::LightsOut, ColourFirst, None), Some(ColourRandom));
+    }
+
+    /// An invitation of this device to Go with these colours.
+    fn asking(colours: ColourChoice) -> Invitation {
+        let wish = Wish {
+            setup: engine::GameKind::Go.default_setup(),
+            pace: None,
+            colours,
+            hints: true,
+            counters: None,
+        };
+        Invitation::of(Target::Friend(PlayerId([1; 32])), wish, Instant::now())
+    }
+
+    #[test]
+    fn colours_alternate_with_the_last_match_and_are_drawn_before_the_first() {
+        use ColourChoice::{ColourAlternate, ColourFirst, ColourRandom, ColourSecond};
+        let colours = |choice, last| {
+            let terms = asking(choice).terms(|| Ok::<_, ()>(last)).expect("the saves can be read");
+            assert!(terms.hints && terms.setup == engine::GameKind::Go.default_setup());
+            terms.colours
+        };
+        assert_eq!(colours(ColourAlternate, Some(Side::First)), Colours::Alternate(Side::Second));
+        assert_eq!(colours(ColourAlternate, None), Colours::Random);
+        assert_eq!(colours(ColourFirst, Some(Side::First)), Colours::Mine(Side::First));
+        assert_eq!(colours(ColourSecond, None), Colours::Mine(Side::Second));
+        assert_eq!(colours(ColourRandom, Some(Side::First)), Colours::Random);
+        assert!(asking(ColourAlternate).terms(|| Err("a broken disk")).is_err());
+        assert!(asking(ColourRandom).terms(|| Err("a broken disk")).is_ok(), "nobody needs to know");
+    }
+
+    #[test]
+    fn colours_that_alternate_only_by_the_peers_record_are_shown_as_this_side() {
+        let invited = |last| {
+            let setup = engine::GameKind::Go.default_setup();
+            let colours = Colours::Alternate(Side::Second);
+            let terms = Terms { setup, pace: None, colours, hints: false };
+            Invitation::received(PlayerId([1; 32]), terms, None, Instant::now(), || last)
+        };
+        assert_eq!(invited(Some(Side::First)).colours, ColourChoice::ColourAlternate);
+        for last in [None, Some(Side::Second)] {
+            let one = invited(last);
+            assert_eq!((one.colours, one.my_side), (ColourChoice::ColourSecond, Some(Side::Second)));
+        }
+    }
+
+    #[test]
+    fn an_invitation_is_shown_with_the_time_that_is_left_and_its_rules_in_both_languages() {
+        let (one, id) = (asking(ColourChoice::ColourRandom), MatchId([5; 16]));
+        let shown = one.shown(id, "Ben".into(), one.until);
+        assert_eq!((shown.invite_id, shown.name.as_str(), shown.expires_ms), (id.to_string(), "Ben", 0));
+        assert!(shown.mine && !shown.by_letter && shown.hints);
+        assert!(!shown.rule_sheet_en.is_empty() && shown.rule_sheet_en != shown.rule_sheet_zh);
+        let begun = one.until.checked_sub(OPEN_FOR).expect("it waits longer");
+        assert_eq!(one.shown(id, String::new(), begun).expires_ms, OPEN_FOR.as_millis() as u32);
+    }
+
+    #[test]
+    fn an_invitation_that_cannot_be_sent_says_whether_asking_again_helps() {
+        use control::InvitationEnd::{InvitationBusy, InvitationLinkLost, InvitationUnknownGame};
+        assert_eq!(unsent(RefusalCode::RefusalBusy), InvitationBusy);
+        assert_eq!(unsent(RefusalCode::RefusalVersion), InvitationUnknownGame);
+        assert_eq!(unsent(RefusalCode::RefusalBadRequest), InvitationUnknownGame);
+        assert_eq!(unsent(RefusalCode::RefusalLinkLost), InvitationLinkLost);
     }
 }

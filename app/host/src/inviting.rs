@@ -1,16 +1,14 @@
 //! Sends, shows and answers invitations; the open ones are in `invitations`.
 
-use engine::{Language, Side};
-use proto::control::{self, ColourChoice, NoticeKind, RefusalCode, event};
+use proto::control::{self, NoticeKind, RefusalCode, event};
 use proto::peer::DeclineReason;
-use session::{Colours, Command, InvitationEnd, MatchId, Pace, Terms, wire};
+use session::{Command, InvitationEnd, MatchId, Terms};
 use tokio::time::Instant;
 use tracing::debug;
 
 use crate::actor::{Actor, notice};
 use crate::dialing::Target;
-use crate::games;
-use crate::invitations::{Invitation, Wish};
+use crate::invitations::{self, Invitation, Wish};
 use crate::peer::Peer;
 use crate::refusal::Refusal;
 use crate::room::PlayerId;
@@ -45,16 +43,7 @@ impl Actor {
 
     /// The terms of an invitation to this player.
     fn terms(&self, key: PlayerId, invitation: &Invitation) -> Result<Terms, Refusal> {
-        let colours = match invitation.colours {
-            ColourChoice::ColourFirst => Colours::Mine(Side::First),
-            ColourChoice::ColourSecond => Colours::Mine(Side::Second),
-            ColourChoice::ColourRandom | ColourChoice::ColourUnspecified => Colours::Random,
-            ColourChoice::ColourAlternate => {
-                let last = self.journal.last_side(key, invitation.setup.kind())?;
-                last.map_or(Colours::Random, |last| Colours::Alternate(last.other()))
-            }
-        };
-        Ok(Terms { setup: invitation.setup.clone(), pace: invitation.pace, colours, hints: invitation.hints })
+        Ok(invitation.terms(|| self.journal.last_side(key, invitation.setup.kind()))?)
     }
 
     /// Handles an invitation of the peer.
@@ -75,27 +64,9 @@ impl Actor {
             let _ = self.command(key, Command::AnswerInvite { id, decline });
             return;
         }
-        let mut colours = show::colours(terms.colours);
-        if let Colours::Alternate(mine) = terms.colours {
-            // The colours alternate according to the peer; this device's own record may differ.
-            let last = self.journal.last_side(key, terms.setup.kind()).ok().flatten();
-            if last != Some(mine.other()) {
-                colours = show::colours(Colours::Mine(mine));
-            }
-        }
-        let invitation = Invitation {
-            target: Target::Friend(key),
-            mine: false,
-            my_side: terms.colours.my_side(),
-            setup: terms.setup,
-            pace: terms.pace,
-            colours,
-            hints: terms.hints,
-            counters,
-            until,
-            sent: true,
-            letter: None,
-        };
+        let kind = terms.setup.kind();
+        let last = || self.journal.last_side(key, kind).ok().flatten();
+        let invitation = Invitation::received(key, terms, counters, until, last);
         self.invitations.insert(id, invitation);
         self.tell_invitation(id);
     }
@@ -119,16 +90,11 @@ impl Actor {
                 }
                 Err(refusal) => {
                     debug!(detail = refusal.detail, "an invitation could not be sent");
-                    let end = match refusal.code {
-                        RefusalCode::RefusalBusy => control::InvitationEnd::InvitationBusy,
-                        RefusalCode::RefusalBadRequest => control::InvitationEnd::InvitationUnknownGame,
-                        RefusalCode::RefusalVersion => {
-                            let name = self.name_of(key);
-                            self.notice(control::Notice { name, ..notice(NoticeKind::NoticeUpdateNeeded) });
-                            control::InvitationEnd::InvitationUnknownGame
-                        }
-                        _ => control::InvitationEnd::InvitationLinkLost,
-                    };
+                    if refusal.code == RefusalCode::RefusalVersion {
+                        let name = self.name_of(key);
+                        self.notice(control::Notice { name, ..notice(NoticeKind::NoticeUpdateNeeded) });
+                    }
+                    let end = invitations::unsent(refusal.code);
                     self.invitation_over(id, end);
                 }
             }
@@ -187,23 +153,7 @@ impl Actor {
 
     pub(crate) fn shown_invitation(&self, id: MatchId) -> Option<control::Invitation> {
         let one = self.invitations.get(id)?;
-        Some(control::Invitation {
-            invite_id: id.to_string(),
-            peer: one.target.id(),
-            name: self.target_name(&one.target),
-            mine: one.mine,
-            setup: Some(wire::setup(&one.setup)),
-            my_side: one.my_side.map_or(proto::board::Side::Unspecified, show::side).into(),
-            expires_ms: one.until.saturating_duration_since(Instant::now()).as_millis() as u32,
-            rule_sheet_en: one.setup.rule_sheet(Language::English),
-            rule_sheet_zh: one.setup.rule_sheet(Language::Chinese),
-            pace: Pace::write(one.pace),
-            pace_name: one.pace.map(games::pace_name),
-            colours: one.colours.into(),
-            counters: one.counters.map_or_else(String::new, |id| id.to_string()),
-            by_letter: one.letter.is_some(),
-            hints: one.hints,
-        })
+        Some(one.shown(id, self.target_name(&one.target), Instant::now()))
     }
 
     pub(crate) fn tell_invitation(&mut self, id: MatchId) {

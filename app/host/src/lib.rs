@@ -99,6 +99,7 @@ mod responder;
 mod rings;
 mod room;
 mod room_requests;
+mod room_view;
 #[cfg(feature = "online")]
 mod secrets;
 mod setup;
