@@ -3,6 +3,23 @@
 //! The inbox is unbounded because each sender is limited: a client by its open requests, a link by its frame rate, a bot to
 //! five reports per second, carriers by the devices in range.
 
+mod contact;
+mod friends;
+#[cfg(feature = "guest")]
+mod guests;
+#[cfg(not(feature = "guest"))]
+#[path = "actor/guests/absent.rs"]
+mod guests;
+mod inviting;
+#[cfg(feature = "online")]
+mod letters;
+#[cfg(feature = "online")]
+mod online;
+mod people;
+mod play;
+mod reach;
+mod requests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,7 +48,6 @@ use crate::desktop::{self, Bus, SleepNews};
 use crate::dialing::{Dialing, DialingEvent};
 use crate::exchange::Imported;
 use crate::gifts::Gifts;
-use crate::guests::Guests;
 use crate::invitations::Invitations;
 use crate::journal::Journal;
 use crate::judging::{Judge, PositionJudged};
@@ -56,6 +72,7 @@ use crate::suspend::Suspend;
 use crate::tablebase::{TablebaseJob, TablebaseNews};
 use crate::wall_clock::WallClock;
 use crate::work::{Job, Work};
+use guests::Guests;
 
 /// Delay before a bot or a peer is retried after a failed write. Short, so that play resumes soon after the user frees disk
 /// space.

@@ -51,50 +51,34 @@ mod codes;
 mod config;
 mod connection;
 mod consent;
-mod contact;
 mod counting;
 mod desktop;
 mod dialing;
 mod exchange;
-mod friends;
 mod games;
 mod gifts;
-#[cfg(feature = "guest")]
-mod guests;
-#[cfg(not(feature = "guest"))]
-#[path = "guests/absent.rs"]
-mod guests;
 mod host;
 mod invitations;
-mod inviting;
 mod journal;
 mod judging;
 mod leitner;
 mod lessons;
 #[cfg(feature = "online")]
 mod letter_schedule;
-#[cfg(feature = "online")]
-mod letters;
 mod link_task;
 mod links;
 mod mistakes;
 mod names;
 mod nearby;
 mod notifying;
-#[cfg(feature = "online")]
-mod online;
 mod peer;
-mod people;
-mod play;
 mod power;
 mod profile;
 mod puzzles;
 mod quiet;
 mod radios;
-mod reach;
 mod refusal;
 mod registry;
-mod requests;
 mod responder;
 mod rings;
 mod room;
