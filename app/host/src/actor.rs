@@ -33,6 +33,7 @@ use session::MatchId;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
 use tracing::{debug, error, info, warn};
 
 use crate::alarm::Alarm;
@@ -145,49 +146,49 @@ pub(crate) type BotSeat = (MatchId, Side);
 
 /// The host's state.
 pub(crate) struct Actor {
-    pub(crate) inbox: mpsc::UnboundedSender<Message>,
+    inbox: mpsc::UnboundedSender<Message>,
     messages: mpsc::UnboundedReceiver<Message>,
     /// Tasks of connections, links and radios; aborted when the actor is dropped.
-    pub(crate) tasks: JoinSet<()>,
-    pub(crate) journal: Journal,
-    pub(crate) data_dir: PathBuf,
-    pub(crate) chance: Chance,
-    pub(crate) work: Work,
-    pub(crate) judge: Judge,
-    pub(crate) tablebase: TablebaseJob,
-    pub(crate) wall_clock: WallClock,
-    pub(crate) started: Instant,
-    pub(crate) profile: Profile,
-    pub(crate) blocked: Blocked,
-    pub(crate) clients: Clients,
-    pub(crate) people: People,
-    pub(crate) names: Names,
-    pub(crate) links: LinkTasks,
-    pub(crate) invitations: Invitations,
-    pub(crate) gifts: Gifts,
-    pub(crate) rings: Rings,
-    pub(crate) strangers: Strangers,
-    pub(crate) guests: Guests,
+    tasks: JoinSet<()>,
+    journal: Journal,
+    data_dir: PathBuf,
+    chance: Chance,
+    work: Work,
+    judge: Judge,
+    tablebase: TablebaseJob,
+    wall_clock: WallClock,
+    started: Instant,
+    profile: Profile,
+    blocked: Blocked,
+    clients: Clients,
+    people: People,
+    names: Names,
+    links: LinkTasks,
+    invitations: Invitations,
+    gifts: Gifts,
+    rings: Rings,
+    strangers: Strangers,
+    guests: Guests,
     alarm: Alarm,
-    pub(crate) nearby: Neighbourhood,
+    nearby: Neighbourhood,
     #[cfg(feature = "online")]
-    pub(crate) online: Option<crate::account::Online>,
-    pub(crate) dialing: Dialing,
-    pub(crate) radios: Vec<Radio>,
-    pub(crate) rooms: BTreeMap<MatchId, Room>,
-    pub(crate) puzzles: Puzzles,
+    online: Option<crate::account::Online>,
+    dialing: Dialing,
+    radios: Vec<Radio>,
+    rooms: BTreeMap<MatchId, Room>,
+    puzzles: Puzzles,
     /// Rooms that have changed since clients were last shown them.
     dirty: BTreeSet<MatchId>,
-    pub(crate) bot_maker: BotMaker,
-    pub(crate) bot_time: Duration,
-    pub(crate) bots: BTreeMap<(MatchId, usize), BotThread>,
+    bot_maker: BotMaker,
+    bot_time: Duration,
+    bots: BTreeMap<(MatchId, usize), BotThread>,
     /// Number of panics of each seat's bot.
-    pub(crate) panics: BTreeMap<(MatchId, usize), u32>,
+    panics: BTreeMap<(MatchId, usize), u32>,
     /// Rooms whose bot could not save its action, with the time of the next attempt.
-    pub(crate) stalled: BTreeMap<MatchId, Instant>,
+    stalled: BTreeMap<MatchId, Instant>,
     notifying: Notifying,
-    pub(crate) power: Power,
-    pub(crate) suspend: Suspend,
+    power: Power,
+    suspend: Suspend,
     stopping: Option<oneshot::Sender<()>>,
 }
 
@@ -293,6 +294,11 @@ impl Actor {
         actor.start_desktop(config.notifications, config.sleep, config.power);
         info!(name = actor.profile.name(), rooms = actor.rooms.len(), "the host has started");
         Ok(actor)
+    }
+
+    /// The threads that read or write the data directory.
+    pub(crate) fn in_directory(&self) -> TaskTracker {
+        self.work.in_directory.clone()
     }
 
     pub(crate) async fn run(mut self) {

@@ -25,7 +25,7 @@ impl Host {
     pub fn start(config: HostConfig) -> Result<Self, HostError> {
         let (inbox, messages) = mpsc::unbounded_channel();
         let actor = Actor::new(config, inbox.clone(), messages)?;
-        let in_directory = actor.work.in_directory.clone();
+        let in_directory = actor.in_directory();
         Ok(Self { inbox, actor: Some(tokio::spawn(actor.run())), in_directory })
     }
 
