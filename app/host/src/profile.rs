@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use engine::GameKind;
 use link::identity::Identity;
+use link::{Card, Epoch, Tag};
 use proto::control::{self, Language, RefusalCode, Visibility};
 use tokio::time::Instant;
 
@@ -235,6 +236,21 @@ impl Profile {
         Ok(())
     }
 
+    /// What carriers announce of this device; `None`: nothing. `busy`: a match with a friend goes on. Only to everyone the name and
+    /// the wish are told: friends know the name, and nobody else shall.
+    pub(crate) fn card(&self, exposure: Exposure, epoch: Epoch, busy: bool) -> Option<Card> {
+        let Exposure { to, seldom } = exposure;
+        let to_all = to == Visibility::Everyone;
+        (to != Visibility::Nobody).then(|| Card {
+            tag: Tag::of(&self.advert_key, epoch),
+            open_to_all: to_all,
+            busy,
+            wish: self.wish.filter(|_| to_all).map_or(0, |kind| kind as u8),
+            name: to_all.then(|| self.name.clone()),
+            seldom,
+        })
+    }
+
     /// Replaces the advertising secret, which has been stored with the friends who know it.
     pub(crate) fn set_advert_key(&mut self, advert_key: [u8; 32]) {
         self.advert_key = advert_key;
@@ -355,5 +371,35 @@ mod tests {
         profile.set_language(&mut journal, Language::Chinese).expect("stored");
         profile.set_language(&mut journal, Language::Unspecified).expect("nothing to store");
         assert_eq!(profile.language(), Language::Chinese);
+    }
+
+    #[test]
+    fn friends_alone_are_told_a_tag_and_everyone_name_and_wish_too() {
+        let fixture = Fixture::new();
+        let (mut profile, mut journal) = fixture.start(Some("Anna"));
+        profile.set_wish(&mut journal, Some(GameKind::Go)).expect("stored");
+        let epoch = Epoch::at(std::time::Duration::from_hours(1));
+        let card = |to, seldom| profile.card(Exposure { to, seldom }, epoch, true);
+        assert_eq!(card(Visibility::Nobody, false), None);
+        let friends = card(Visibility::Friends, true).expect("announced");
+        assert_eq!(friends.tag, Tag::of(profile.advert_key(), epoch));
+        assert_eq!((friends.name, friends.wish, friends.open_to_all, friends.seldom), (None, 0, false, true));
+        let all = card(Visibility::Everyone, false).expect("announced");
+        assert_eq!((all.name.as_deref(), all.wish), (Some("Anna"), GameKind::Go as u8));
+        assert!(all.open_to_all && all.busy && !all.seldom);
+    }
+
+    #[test]
+    fn a_client_asks_for_a_name_a_visibility_and_hours_that_there_are() {
+        assert_eq!(asked_name(" Ann ").ok().as_deref(), Some("Ann"));
+        assert!(asked_name("").is_err() && asked_name("\n").is_err());
+        assert_eq!(asked_visibility(Visibility::Friends.into()).ok(), Some(Visibility::Friends));
+        assert!(asked_visibility(99).is_err());
+        let hours = |from_minute, until_minute| {
+            asked_quiet_hours(Some(control::QuietHours { from_minute, until_minute })).ok().flatten()
+        };
+        assert_eq!(hours(1_320, 480), QuietHours::new(1_320, 480));
+        assert_eq!((hours(480, 480), hours(1_440, 0)), (None, None));
+        assert_eq!(asked_quiet_hours(None).ok(), Some(None));
     }
 }

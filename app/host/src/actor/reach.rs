@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use link::secure::ExpectedPeer;
-use link::{Address, Card, CarrierKind, LinkError, Sighting, Tag, Transport, WatchEvent};
+use link::{Address, CarrierKind, LinkError, Sighting, Transport, WatchEvent};
 use proto::control::{self, ConnectState, NoticeKind, RefusalCode, Visibility, event};
 use session::{Role, wire};
 use tokio::sync::watch;
@@ -117,15 +117,8 @@ impl Actor {
         let epoch = self.wall_clock.epoch();
         let scan = !self.suspend.is_present() && (self.clients.anyone_scans() || self.dialing.is_looking());
         let busy = self.people.values().any(|peer| peer.link.is_some() && peer.friend.is_some());
-        let Exposure { to, seldom } = self.exposure();
-        let card = (to != Visibility::Nobody && !self.suspend.is_present()).then(|| Card {
-            tag: Tag::of(self.profile.advert_key(), epoch),
-            open_to_all: to == Visibility::Everyone,
-            busy,
-            wish: self.profile.wish().filter(|_| to == Visibility::Everyone).map_or(0, |kind| kind as u8),
-            name: (to == Visibility::Everyone).then(|| self.profile.name().to_owned()),
-            seldom,
-        });
+        let exposed = Some(self.exposure()).filter(|_| !self.suspend.is_present());
+        let card = exposed.and_then(|exposure| self.profile.card(exposure, epoch, busy));
         let wants = Wants { scan, card };
         let nothing = Wants { scan: false, card: None };
         for radio in &self.radios {
