@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use link::CarrierKind;
-use session::Role;
+use proto::peer::{self, Envelope};
+use session::{MatchId, Role};
 
 use crate::room::PlayerId;
 
@@ -146,12 +147,35 @@ pub(crate) fn gives_way(strangers: &[Waiting]) -> Option<PlayerId> {
 
 /// The stranger who has to give up a carrier that a link has to itself, and in what time: while the link is up, nobody hears this
 /// device, so a friend who is awaited is not even turned away. None while one of the strangers is wanted.
-pub(crate) fn gives_up_the_air(strangers: &[Waiting]) -> Option<(PlayerId, Duration)> {
+fn gives_up_the_air(strangers: &[Waiting]) -> Option<(PlayerId, Duration)> {
     if strangers.iter().any(|one| one.is_wanted) {
         return None;
     }
     let left = |one: &Waiting| (one.key, grace(one, HELLO_GRACE).saturating_sub(one.age));
     strangers.iter().map(left).min_by_key(|(_, left)| *left)
+}
+
+/// As [`gives_up_the_air`], for a carrier with so many links to known peers: nobody gives it up while a friend is linked there, or
+/// none is awaited.
+pub(crate) fn gives_up_held_air(
+    strangers: &[Waiting],
+    links: usize,
+    friend_is_awaited: impl FnOnce() -> bool,
+) -> Option<(PlayerId, Duration)> {
+    let is_held = links == strangers.len() && friend_is_awaited();
+    gives_up_the_air(strangers).filter(|_| is_held)
+}
+
+/// The id that a message gives to a match or an invitation of its sender; `None` if it gives none. An id outside the sender's own
+/// session is not heard: one with somebody else, or one that is closed. Ids are 16 random bytes, so that an honest device never
+/// uses such an id by chance; accepting it would let a peer overwrite matches of others.
+pub(crate) fn claimed(envelope: &Envelope) -> Option<MatchId> {
+    let (Envelope::Invite(peer::Invite { invite_id: claimed, .. })
+    | Envelope::Record(peer::Record { match_id: claimed, .. })) = envelope
+    else {
+        return None;
+    };
+    <[u8; 16]>::try_from(&claimed[..]).ok().map(MatchId)
 }
 
 /// How long a stranger keeps its place at least.
@@ -292,5 +316,26 @@ mod tests {
             let later = Caller { in_use: Some((Role::Dialer, GLARE)), ..caller(Standing::Friend) };
             assert_eq!(admit(&later, &rules), Verdict::Take, "the old one is dead on the other side");
         }
+    }
+
+    #[test]
+    fn a_radio_that_a_friend_uses_or_that_no_friend_waits_for_is_not_given_up() {
+        let strangers = [waiting(1, 10, true)];
+        assert!(gives_up_held_air(&strangers, 1, || true).is_some());
+        assert_eq!(gives_up_held_air(&strangers, 2, || true), None, "a friend is linked there");
+        assert_eq!(gives_up_held_air(&strangers, 1, || false), None, "nobody is awaited");
+        assert_eq!(gives_up_held_air(&[], 0, || true), None, "nobody holds it");
+    }
+
+    #[test]
+    fn an_invitation_and_a_record_claim_an_id_and_nothing_else_does() {
+        let id = || vec![7; 16].into();
+        let invite = peer::Invite { invite_id: id(), ..peer::Invite::default() };
+        assert_eq!(claimed(&invite.into()), Some(MatchId([7; 16])));
+        let record = peer::Record { match_id: id(), ..peer::Record::default() };
+        assert_eq!(claimed(&record.into()), Some(MatchId([7; 16])));
+        let broken = peer::Record { match_id: vec![7; 15].into(), ..peer::Record::default() };
+        assert_eq!(claimed(&broken.into()), None, "no id: the session refuses it");
+        assert_eq!(claimed(&peer::Ping { token: 7 }.into()), None);
     }
 }

@@ -6,7 +6,7 @@ use link::secure::AcceptedPeers;
 use link::{CarrierKind, Outdated};
 use proto::control::{self, ComparisonEnd, NoticeKind, Visibility};
 use proto::peer::{ByeReason, Envelope};
-use session::{Command, Input, MatchId, Role};
+use session::{Command, Input, Role};
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
@@ -55,12 +55,10 @@ impl Actor {
         let strangers: Vec<Waiting> = self.waiting_strangers(Some(kind)).collect();
         let linked = |peer: &&Peer| peer.link.as_ref().is_some_and(|link| link.kind == kind);
         let awaited = |peer: &Peer| peer.friend.is_some() && peer.link.is_none() && self.has_unfinished(peer);
-        if self.people.values().filter(linked).count() != strangers.len()
-            || !self.people.values().any(awaited)
-        {
-            return None;
-        }
-        admission::gives_up_the_air(&strangers).map(|(key, left)| (key, Instant::now() + left))
+        let links = self.people.values().filter(linked).count();
+        let friend_is_awaited = || self.people.values().any(awaited);
+        admission::gives_up_held_air(&strangers, links, friend_is_awaited)
+            .map(|(key, left)| (key, Instant::now() + left))
     }
 
     /// When a stranger has to give up a carrier.
@@ -149,16 +147,9 @@ impl Actor {
         }
     }
 
-    /// Whether the peer uses the id of a match or invitation outside its own session: one with somebody else, or one that is
-    /// closed. Ids are 16 random bytes, so that an honest device never does so by chance; accepting it would let a peer
-    /// overwrite matches of others.
+    /// Whether the peer uses the id of a match or invitation outside its own session; see [`admission::claimed`].
     fn claims_anothers_match(&self, key: PlayerId, envelope: &Envelope) -> bool {
-        let (Envelope::Invite(proto::peer::Invite { invite_id: claimed, .. })
-        | Envelope::Record(proto::peer::Record { match_id: claimed, .. })) = envelope
-        else {
-            return false;
-        };
-        let Ok(id) = <[u8; 16]>::try_from(&claimed[..]).map(MatchId) else { return false };
+        let Some(id) = admission::claimed(envelope) else { return false };
         if self.people.get(&key).is_some_and(|peer| peer.session.match_state(id).is_some()) {
             return false;
         }
