@@ -243,4 +243,44 @@ mod tests {
         says(AccountState::WrongPassword, RefusedStanza::Overtime, "Wrong password");
         assert_eq!(english(AccountState::Online, None), None);
     }
+
+    fn contact(state: ContactState) -> Contact {
+        Contact { state, presence: Presence::Online, name: "Ben".into(), card: None }
+    }
+
+    fn view(contacts: &[(&str, ContactState)]) -> View {
+        let contacts = contacts.iter().map(|(jid, state)| ((*jid).to_owned(), contact(*state))).collect();
+        View { account: "anna@example.org".into(), state: AccountState::Online, contacts, ..View::default() }
+    }
+
+    #[test]
+    fn clients_are_told_what_has_changed_and_of_the_first_state_in_any_case() {
+        let nobody = |_: &str| None;
+        let accounts = |events: &[event::Body]| {
+            events.iter().filter(|body| matches!(body, event::Body::Account(_))).count()
+        };
+        let first = news(&View::default(), &View::default(), nobody);
+        assert_eq!((first.len(), accounts(&first)), (1, 1));
+        let (old, same) = (view(&[("ben@example.org", ContactState::Asked)]), view(&[]));
+        assert_eq!(news(&old, &old, nobody), []);
+        let gone = event::Body::ContactGone(control::Gone { id: "ben@example.org".into() });
+        assert_eq!(news(&old, &same, nobody), [gone]);
+        let offline = View { state: AccountState::Connecting, ..old.clone() };
+        assert_eq!(accounts(&news(&old, &offline, nobody)), 1);
+    }
+
+    #[test]
+    fn a_contact_is_shown_with_the_friend_whose_account_it_is() {
+        let ben = PlayerId([2; 32]);
+        let friend = |jid: &str| (jid == "ben@example.org").then_some(ben);
+        let old = view(&[("ben@example.org", ContactState::Asked), ("carl@example.org", ContactState::Asks)]);
+        let new =
+            view(&[("ben@example.org", ContactState::Mutual), ("carl@example.org", ContactState::Asks)]);
+        let told = news(&old, &new, friend);
+        let [event::Body::Contact(shown)] = &told[..] else { panic!("one contact has changed: {told:?}") };
+        assert_eq!((shown.account.as_str(), &shown.friend), ("ben@example.org", &ben.to_string()));
+        assert_eq!(shown.state(), control::ContactState::ContactMutual);
+        let stranger = shown_contact("carl@example.org", &contact(ContactState::Asks), None);
+        assert_eq!((stranger.friend.as_str(), stranger.presence()), ("", control::Presence::Online));
+    }
 }
