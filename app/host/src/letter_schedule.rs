@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use link::online::LetterStage;
 use proto::control::LetterState;
-use session::MatchId;
+use session::{MatchId, MatchState};
 use tokio::time::Instant;
 
 /// Delay after the loss of a link or a change of a match before a letter is written: the link may return, or a bot may move.
@@ -39,6 +39,25 @@ impl Written {
         let again = now + AGAIN.saturating_sub(ago);
         Some(Self { standing: standing.to_owned(), number: 0, stage: LetterState::AtServer, again })
     }
+}
+
+/// Identifies the state of a match in a letter: two states with equal values make the same letter.
+pub(crate) fn standing(state: &MatchState) -> String {
+    let record = state.record();
+    format!("{} {} {:016x}", record.revision, u8::from(record.result.is_some()), record.digest())
+}
+
+/// Whether a friend who is away may lack something of a match: an action, or the end.
+pub(crate) fn may_lack(state: &MatchState) -> bool {
+    let holds_all = state.seen_ply() == Some(state.ply());
+    !holds_all || state.record().result.is_some()
+}
+
+/// Whether nothing of a match came from the friend: once it is declined, it is deleted.
+pub(crate) fn is_begun_here_only(state: &MatchState) -> bool {
+    let mine = state.record().my_side;
+    let nothing_heard = state.seen_ply().is_none() && state.record().revision == 0;
+    nothing_heard && state.decided_by().all(|by| by == mine)
 }
 
 /// What is kept of a letter that has reached the server.
@@ -146,6 +165,9 @@ impl LetterSchedule {
 
 #[cfg(test)]
 mod tests {
+    use engine::{Action, GameKind, Point, Side};
+    use session::{Config, MatchRecord, Session};
+
     use super::*;
 
     const MATCH: MatchId = MatchId([1; 16]);
@@ -256,5 +278,45 @@ mod tests {
         letters.wrote(MATCH, "long".into(), None, now);
         assert_eq!(letters.shown(MATCH, Some("long")), LetterState::Unspecified);
         assert!(!letters.is_wanted(MATCH, "long", never, (now, 0)), "it is not tried at each check");
+    }
+
+    /// Asks about a match of gomoku after so many actions, as a session has it after a restart.
+    fn of_match<T>(actions: u16, change: impl Fn(&mut MatchRecord), ask: impl Fn(&MatchState) -> T) -> T {
+        let mut record = MatchRecord::new(MATCH, GameKind::Gomoku.default_setup(), Side::First);
+        record.actions = (0..actions).map(|at| Action::Place(Point::new(at, 2 * (at % 2)))).collect();
+        change(&mut record);
+        let session = Session::new(Config {
+            name: "Anna".into(),
+            advert_key: [1; 32],
+            known: true,
+            known_name_new_key: false,
+            matches: vec![(record, false)],
+            promised: Vec::new(),
+            seed: [2; 32],
+        });
+        ask(session.match_state(MATCH).expect("the match"))
+    }
+
+    #[test]
+    fn only_a_match_of_which_nothing_was_heard_is_deleted_when_it_is_declined() {
+        let unchanged = |_: &mut MatchRecord| {};
+        assert!(of_match(0, unchanged, is_begun_here_only));
+        assert!(of_match(1, unchanged, is_begun_here_only), "the own first move");
+        assert!(!of_match(2, unchanged, is_begun_here_only), "the friend has moved");
+        assert!(
+            !of_match(1, |record| record.revision = 1, is_begun_here_only),
+            "they have agreed on something"
+        );
+        assert!(!of_match(1, |record| record.my_side = Side::Second, is_begun_here_only));
+    }
+
+    #[test]
+    fn a_letter_tells_states_apart_and_after_a_restart_nobody_is_known_to_have_one() {
+        let unchanged = |_: &mut MatchRecord| {};
+        assert!(of_match(1, unchanged, may_lack));
+        let states = [of_match(1, unchanged, standing), of_match(2, unchanged, standing)];
+        assert_ne!(states[0], states[1]);
+        assert_eq!(of_match(1, |record| record.spent_ms = 5, standing), states[0], "the clock is not told");
+        assert_ne!(of_match(1, |record| record.revision = 1, standing), states[0]);
     }
 }

@@ -14,7 +14,7 @@ use link::letter;
 use link::online::{LetterNews, LetterStage};
 use proto::control::{self, ColourChoice, LetterState, NoticeKind, RefusalCode};
 use proto::peer::{DeclineReason, Envelope, InviteAnswer, Record, invite_answer};
-use session::{Command, Input, MatchId, MatchState};
+use session::{Command, Input, MatchId};
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
@@ -22,7 +22,7 @@ use crate::actor::{Actor, Message, notice};
 use crate::dialing::Target;
 use crate::invitations::{Invitation, Wish};
 use crate::journal::ACCOUNT_OF;
-use crate::letter_schedule;
+use crate::letter_schedule::{self, standing};
 use crate::refusal::Refusal;
 use crate::room::PlayerId;
 
@@ -38,12 +38,6 @@ const ASKED: &str = "letter_asked/";
 const DECLINED: &str = "letter_declined/";
 const WRITTEN: &str = "letter_written/";
 const ARCHIVE: &str = "letter_archive/";
-
-/// Identifies the state of a match in a letter: two states with equal values make the same letter.
-fn standing(state: &MatchState) -> String {
-    let record = state.record();
-    format!("{} {} {:016x}", record.revision, u8::from(record.result.is_some()), record.digest())
-}
 
 impl Actor {
     // Accounts of friends.
@@ -157,10 +151,7 @@ impl Actor {
             }
             let lacking: Vec<(MatchId, String)> = peer
                 .unsettled()
-                .filter(|state| {
-                    let holds_all = state.seen_ply() == Some(state.ply());
-                    !holds_all || state.record().result.is_some()
-                })
+                .filter(|state| letter_schedule::may_lack(state))
                 .filter(|state| self.rooms.contains_key(&state.id()) || state.record().result.is_some())
                 .map(|state| (state.id(), standing(state)))
                 .collect();
@@ -331,11 +322,7 @@ impl Actor {
             return;
         }
         let Some(peer) = self.people.get(&key).filter(|peer| peer.link.is_none()) else { return };
-        let begun_here_only = peer.session.match_state(id).is_some_and(|state| {
-            let mine = state.record().my_side;
-            let nothing_heard = state.seen_ply().is_none() && state.record().revision == 0;
-            nothing_heard && state.decided_by().all(|by| by == mine)
-        });
+        let begun_here_only = peer.match_state(id).is_some_and(letter_schedule::is_begun_here_only);
         if !begun_here_only {
             return;
         }
