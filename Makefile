@@ -10,7 +10,7 @@ BUILT = $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
 WITHIN = CARGO_TARGET_$(TRIPLE)_RUNNER='$(CURDIR)/scripts/within'
 
-.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-arm64 deb-arm64 test-deb-arm64 test-carriers test-devices test-guest ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
+.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-arm64 deb-arm64 test-deb-arm64 test-carriers test-engines test-devices test-guest ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -92,6 +92,10 @@ fuzz: ## let libFuzzer search each fuzz target for 30 s; after `make test`
 test-carriers: ## test whole matches between network namespaces and through real XMPP servers; needs root
 	@scripts/need build carriers
 	scripts/test-carriers
+
+test-engines: ## test Debian's GNU Go and Fairy-Stockfish as opponents, and what they see inside bubblewrap
+	@scripts/need build test engines
+	$(WITHIN) $(CARGO) test -p engines -p tests --test processes --test engines --locked -- --ignored
 
 test-devices: ## test gamepads and a vibration motor with Debian's kernel and udev in a virtual machine
 	@scripts/need build lab

@@ -107,6 +107,9 @@ pub trait Bot: Send {
     /// below the highest, and games with a single-threaded search, use only one.
     fn set_threads(&mut self, _threads: usize) {}
 
+    /// Tells the actions of the match up to the position of the next decision, for bots that need more than the position.
+    fn set_record(&mut self, _actions: &[Action]) {}
+
     /// Sets the folder of tables that are too large for the program, such as endgame tables. A bot opens a table when a game
     /// approaches its positions.
     fn set_folder(&mut self, _folder: &Path) {}

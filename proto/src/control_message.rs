@@ -3,8 +3,8 @@
 
 use crate::board;
 use crate::control::{
-    Board, Event, GameChoice, GameSheet, MatchSummary, Puzzle, Reply, Request, Seat, Words, analyse, event,
-    reply, request, seat,
+    Board, Engine, Event, GameChoice, GameSheet, MatchSummary, Puzzle, Reply, Request, Seat, Words, analyse,
+    event, reply, request, seat,
 };
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
@@ -38,11 +38,28 @@ fn notations(list: &[String], most: usize, field: &'static str) -> Result<(), En
 fn seats(both: [Option<&Seat>; 2]) -> Result<(), EnvelopeError> {
     both.into_iter().flatten().try_for_each(|seat| {
         name(&seat.name, "Seat.name")?;
+        name(&seat.engine, "Seat.engine")?;
         match &seat.who {
             Some(seat::Who::Peer(peer)) => id(peer, "Seat.peer"),
             Some(seat::Who::Here(_) | seat::Who::BotLevel(_) | seat::Who::Guest(_)) | None => Ok(()),
         }
     })
+}
+
+fn arguments(list: &[String], field: &'static str) -> Result<(), EnvelopeError> {
+    bound(list.len() <= limits::ENGINE_ARGUMENTS, field)?;
+    list.iter().try_for_each(|one| text(one, field))
+}
+
+fn engine_bounds(engine: &Engine) -> Result<(), EnvelopeError> {
+    name(&engine.name, "Engine.name")?;
+    text(&engine.program, "Engine.program")?;
+    arguments(&engine.arguments, "Engine.arguments")
+}
+
+fn engines_bounds(engines: &[Engine]) -> Result<(), EnvelopeError> {
+    bound(engines.len() <= limits::ENGINES, "Engines.engines")?;
+    engines.iter().try_for_each(engine_bounds)
 }
 
 fn choice(choice: Option<&GameChoice>) -> Result<(), EnvelopeError> {
@@ -102,6 +119,7 @@ impl Bounded for Request {
                 Body::Diagnose(_)
                 | Body::Scan(_)
                 | Body::SetHotspot(_)
+                | Body::FindEngines(_)
                 | Body::SetVisibility(_)
                 | Body::PowerOn(_)
                 | Body::Stop(_)
@@ -120,6 +138,13 @@ impl Bounded for Request {
                 | Body::TakeOver(_)
                 | Body::SetAway(_),
             ) => Ok(()),
+            Some(Body::AddEngine(add)) => {
+                // The host cuts a name that is too long, as a person expects.
+                text(&add.name, "AddEngine.name")?;
+                text(&add.program, "AddEngine.program")?;
+                arguments(&add.arguments, "AddEngine.arguments")
+            }
+            Some(Body::RemoveEngine(remove)) => name(&remove.name, "RemoveEngine.name"),
             Some(Body::Block(block)) => id(&block.peer, "Block.peer"),
             Some(Body::MeetAddress(meet)) => id(&meet.address, "MeetAddress.address"),
             Some(Body::SendAway(away)) => id(&away.peer, "SendAway.peer"),
@@ -202,9 +227,15 @@ impl Bounded for Request {
                 id(&export.room_id, "Export.room_id")?;
                 id(&export.format, "Export.format")
             }
-            Some(Body::AnalyseMatch(judge)) => id(&judge.room_id, "AnalyseMatch.room_id"),
+            Some(Body::AnalyseMatch(judge)) => {
+                name(&judge.engine, "AnalyseMatch.engine")?;
+                id(&judge.room_id, "AnalyseMatch.room_id")
+            }
             Some(Body::Discard(discard)) => id(&discard.room_id, "Discard.room_id"),
-            Some(Body::Hint(hint)) => id(&hint.room_id, "Hint.room_id"),
+            Some(Body::Hint(hint)) => {
+                name(&hint.engine, "Hint.engine")?;
+                id(&hint.room_id, "Hint.room_id")
+            }
             Some(Body::Say(say)) => {
                 id(&say.room_id, "Say.room_id")?;
                 bound(say.text.is_empty() || limits::is_said(&say.text), "Say.text")
@@ -297,6 +328,8 @@ impl Bounded for Reply {
                 list.puzzles.iter().try_for_each(puzzle_bounds)
             }
             Some(Body::Sheet(sheet)) => sheet_bounds(sheet),
+            Some(Body::Engine(engine)) => engine_bounds(engine),
+            Some(Body::Engines(list)) => engines_bounds(&list.engines),
             Some(Body::Lesson(lesson)) => {
                 lesson.board.as_ref().map_or(Ok(()), board_bounds)?;
                 words(lesson.say.as_ref(), "Lesson.say")?;
@@ -346,6 +379,7 @@ impl Bounded for Event {
                 name(&me.name, "Me.name")?;
                 id(&me.fingerprint, "Me.fingerprint")
             }
+            Some(Body::Engines(list)) => engines_bounds(&list.engines),
             Some(Body::Radio(radio)) => text(&radio.detail, "Radio.detail"),
             Some(Body::Nearby(nearby)) => {
                 id(&nearby.id, "Nearby.id")?;
@@ -463,6 +497,7 @@ impl Bounded for Event {
             Some(Body::Notice(notice)) => {
                 name(&notice.name, "Notice.name")?;
                 id(&notice.room_id, "Notice.room_id")?;
+                words(notice.words.as_ref(), "Notice.words")?;
                 text(&notice.detail, "Notice.detail")
             }
             Some(Body::Said(said)) => {

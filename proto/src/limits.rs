@@ -116,6 +116,15 @@ pub const PIECES: usize = 4_096;
 /// of the local socket.
 pub const FILE_BYTES: usize = 512 * 1_024;
 
+/// Engines that the user has added, and such that are found: a menu shows them.
+pub const ENGINES: usize = 32;
+
+/// Arguments of an engine's program: twice those of the longest command line in its manuals.
+pub const ENGINE_ARGUMENTS: usize = 32;
+
+/// Seconds that an engine may take for each move: longer, and a person leaves.
+pub const ENGINE_SECONDS: u32 = 60;
+
 /// Actions of a bot's principal variation as clients receive it.
 pub const LINE_ACTIONS: usize = 8;
 

@@ -9,7 +9,7 @@ use tokio::net::UnixListener;
 
 use crate::house::Device;
 
-/// The folder of qiyoud and qiyouctl. Builds them if necessary: for a test, cargo builds only the programs of the test's own
+/// The folder of qiyoud, qiyouctl and qiyou-engine. Builds them if necessary: for a test, cargo builds only the programs of the test's own
 /// package.
 ///
 /// `cargo test --workspace` has built them for the tests of their own packages, so nothing is rebuilt here. Building the programs
@@ -24,13 +24,13 @@ pub fn programs() -> &'static Path {
         let folder = exe.parent().and_then(Path::parent).expect("target/PROFILE/deps").to_owned();
         let mut build = std::process::Command::new(env!("CARGO"));
         build.args(["test", "--no-run", "--quiet", "--locked", "--offline", "--workspace"]);
-        build.args(["--test", "qiyoud", "--test", "qiyouctl"]);
+        build.args(["--test", "qiyoud", "--test", "qiyouctl", "--test", "gtp"]);
         if folder.ends_with("release") {
             build.arg("--release");
         }
         build.arg("--manifest-path").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"));
         build.arg("--target-dir").arg(folder.parent().expect("target"));
-        assert!(build.status().expect("cargo runs").success(), "qiyoud and qiyouctl cannot be built");
+        assert!(build.status().expect("cargo runs").success(), "the programs cannot be built");
         folder
     })
 }

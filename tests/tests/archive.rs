@@ -296,7 +296,11 @@ async fn every_position_of_a_match_is_judged_and_it_can_be_ended() {
     let text = "(;GM[4]SZ[15];B[hh];W[aa];B[ih];W[ba];B[jh];W[ca];B[kh];W[oo];B[lh])";
     let id = import(&mut anna.client, "a.sgf", text).await.expect("gomoku");
     anna.client
-        .done(request::Body::AnalyseMatch(control::AnalyseMatch { room_id: id.clone(), on: true }))
+        .done(request::Body::AnalyseMatch(control::AnalyseMatch {
+            room_id: id.clone(),
+            on: true,
+            ..Default::default()
+        }))
         .await;
     let all = loop {
         if let Some(event::Body::Judgements(analysis)) = anna.client.next().await.body
@@ -311,9 +315,19 @@ async fn every_position_of_a_match_is_judged_and_it_can_be_ended() {
     assert!(permille[7] > 900, "four in a row with both ends open: {permille:?}");
     assert!(!all.positions[0].best.is_empty() && all.positions[9].best.is_empty());
     anna.client
-        .done(request::Body::AnalyseMatch(control::AnalyseMatch { room_id: id.clone(), on: true }))
+        .done(request::Body::AnalyseMatch(control::AnalyseMatch {
+            room_id: id.clone(),
+            on: true,
+            ..Default::default()
+        }))
         .await;
-    anna.client.done(request::Body::AnalyseMatch(control::AnalyseMatch { room_id: id, on: false })).await;
+    anna.client
+        .done(request::Body::AnalyseMatch(control::AnalyseMatch {
+            room_id: id,
+            on: false,
+            ..Default::default()
+        }))
+        .await;
     let ended = loop {
         if let Some(event::Body::Judgements(analysis)) = anna.client.next().await.body
             && analysis.ended

@@ -40,7 +40,7 @@ async fn lose_by_a_mistake(anna: &mut Device, ben: &mut Device) -> String {
 }
 
 async fn analyse(client: &mut Client, id: &str) -> control::Judgements {
-    let on = control::AnalyseMatch { room_id: id.into(), on: true };
+    let on = control::AnalyseMatch { room_id: id.into(), on: true, ..Default::default() };
     client.done(request::Body::AnalyseMatch(on)).await;
     loop {
         if let Some(event::Body::Judgements(analysis)) = client.next().await.body

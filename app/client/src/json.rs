@@ -4,8 +4,8 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Achieved, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact,
-    Event, Friend, GameSheet, Gift, Guest, HintFound, Hotspot, Invitation, MatchSummary, Me, Nearby, Puzzle,
-    PuzzleCount, QuietHours, Race, Room, Seat, Stranger, Taken, event, seat,
+    Engine, Event, Friend, GameSheet, Gift, Guest, HintFound, Hotspot, Invitation, MatchSummary, Me, Nearby,
+    Puzzle, PuzzleCount, QuietHours, Race, Room, Seat, Stranger, Taken, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -51,6 +51,9 @@ pub fn event(event: &Event) -> Value {
         Some(event::Body::GuestGone(gone)) => {
             ("guest_gone", json!({"room_id": gone.room_id, "side": words::side(gone.side)}))
         }
+        Some(event::Body::Engines(list)) => {
+            ("engines", json!({"engines": list.engines.iter().map(engine).collect::<Vec<_>>()}))
+        }
         Some(event::Body::Hotspot(one)) => ("hotspot", hotspot(one)),
         Some(event::Body::Thinking(thinking)) => (
             "thinking",
@@ -82,7 +85,8 @@ pub fn event(event: &Event) -> Value {
         Some(event::Body::Notice(notice)) => (
             "notice",
             json!({"kind": words::notice(notice.kind), "name": notice.name, "room_id": notice.room_id,
-                "detail": notice.detail, "seconds": notice.seconds}),
+                "detail": notice.detail, "seconds": notice.seconds,
+                "words": notice.words.as_ref().map(|words| &words.en)}),
         ),
         Some(event::Body::Connecting(one)) => ("connecting", connecting(one)),
         Some(event::Body::Stranger(one)) => ("stranger", stranger(one)),
@@ -103,6 +107,13 @@ pub fn me(me: &Me) -> Value {
     json!({"name": me.name, "visibility": words::visibility(me.visibility),
         "fingerprint": me.fingerprint, "found_when_closed": me.found_when_closed,
         "quiet_hours": me.quiet_hours.as_ref().map(quiet_hours), "has_guests": me.has_guests})
+}
+
+/// An engine that the user has added, or that was found.
+pub fn engine(one: &Engine) -> Value {
+    json!({"name": one.name, "program": one.program, "arguments": one.arguments,
+        "protocol": words::protocol(one.protocol), "game": words::game(one.game), "confined": one.confined,
+        "missing": one.missing})
 }
 
 /// The Wi-Fi network for guests. Its passphrase is a secret.

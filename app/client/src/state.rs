@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use proto::control::{
-    Account, Blocked, Carrier, Comparison, Connecting, Contact, Endings, Event, Friend, Gift, Guest, Hotspot,
-    Invitation, Me, Nearby, Radio, Ready, Room, Stranger, Thinking, event::Body,
+    Account, Blocked, Carrier, Comparison, Connecting, Contact, Endings, Engine, Engines, Event, Friend,
+    Gift, Guest, Hotspot, Invitation, Me, Nearby, Radio, Ready, Room, Stranger, Thinking, event::Body,
 };
 
 /// The host's state as received so far. Keys are the host's ids.
@@ -31,6 +31,8 @@ pub struct HostState {
     pub account: Option<Account>,
     /// Contacts of the account, by XMPP address.
     pub contacts: BTreeMap<String, Contact>,
+    /// Engines that the user has added.
+    pub engines: Vec<Engine>,
     /// State of Liuzhou chess's endgame table.
     pub endings: Endings,
     /// Open comparisons, oldest first.
@@ -71,6 +73,7 @@ impl HostState {
             Body::Contact(contact) => drop(self.contacts.insert(contact.account.clone(), contact)),
             Body::ContactGone(gone) => drop(self.contacts.remove(&gone.id)),
             Body::Endings(endings) => self.endings = endings,
+            Body::Engines(list) => self.engines = list.engines,
             Body::Comparison(comparison) => put(&mut self.comparisons, comparison, |one| &one.peer),
             Body::ComparisonGone(gone) => self.comparisons.retain(|one| one.peer != gone.id),
             Body::Invitation(invitation) => put(&mut self.invitations, invitation, |one| &one.invite_id),
@@ -113,6 +116,9 @@ impl HostState {
         bodies.extend(self.account.clone().map(Body::Account));
         bodies.extend(self.contacts.values().cloned().map(Body::Contact));
         bodies.push(Body::Endings(self.endings));
+        bodies.extend(
+            (!self.engines.is_empty()).then(|| Body::Engines(Engines { engines: self.engines.clone() })),
+        );
         bodies.extend(self.ready.then_some(Body::Ready(Ready {})));
         bodies.into_iter().map(|body| Event { body: Some(body), ..Event::default() }).collect()
     }

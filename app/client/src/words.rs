@@ -3,9 +3,9 @@
 use proto::board::{Ending, Game, GomokuOpening, GomokuRule, Setup, Side, setup};
 use proto::control::{
     AccountState, Carrier, CheckState, ColourChoice, ComparisonEnd, ConnectState, ContactState, EndingsState,
-    FactKind, Help, HotspotState, InvitationEnd, LetterState, LinkState, MarkKind, NoticeKind, OfferKind,
-    PeerLink, PieceKind, Presence, PuzzleProgress, PuzzleState, RadioState, RefusalCode, Score, Seat,
-    ThreatKind, Unreached, Visibility, score, seat,
+    EngineProtocol, FactKind, Help, HotspotState, InvitationEnd, LetterState, LinkState, MarkKind,
+    NoticeKind, OfferKind, PeerLink, PieceKind, Presence, PuzzleProgress, PuzzleState, RadioState,
+    RefusalCode, Score, Seat, ThreatKind, Unreached, Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -59,6 +59,7 @@ words! {
     fact: FactKind without "FACT_";
     refusal: RefusalCode without "REFUSAL_";
     hotspot: HotspotState without "HOTSPOT_";
+    protocol: EngineProtocol without "ENGINE_PROTOCOL_";
 }
 
 /// The schema's name of a phrase without its prefix, with hyphens: `good-move`.
@@ -111,11 +112,14 @@ pub fn level_text(level: u32, tenths: u32) -> String {
     if tenths == 0 { level.to_string() } else { format!("{level}.{tenths}") }
 }
 
-/// `here`, `bot:5`, `assist:5`, the name of the peer or guest, or `guest` for a guest without a name.
+/// `here`, `bot:5`, `assist:5`, `engine:NAME`, the name of the peer or guest, or `guest` for a guest without a name.
 pub fn seat(seat: Option<&Seat>) -> String {
     match seat.map(|seat| (&seat.who, seat)) {
         Some((Some(seat::Who::BotLevel(level)), seat)) if seat.bot_assists => {
             format!("assist:{}", level_text(*level, seat.bot_tenths))
+        }
+        Some((Some(seat::Who::BotLevel(_)), seat)) if !seat.engine.is_empty() => {
+            format!("engine:{}", seat.engine)
         }
         Some((Some(seat::Who::BotLevel(level)), seat)) => {
             format!("bot:{}", level_text(*level, seat.bot_tenths))

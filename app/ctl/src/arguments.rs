@@ -203,11 +203,11 @@ pub(crate) enum Command {
     New {
         #[command(flatten)]
         game: GameChoice,
-        /// Who plays the other side: `bot:N` with N from 1 to 10, such as 5.5, `bot:like-me`, `here` (a person at this device), or `guest` or
-        /// `guest:NAME` (a person with a browser)
+        /// Who plays the other side: `bot:N` with N from 1 to 10, such as 5.5, `bot:like-me`, `engine:NAME` (an engine that was added), `here`
+        /// (a person at this device), or `guest` or `guest:NAME` (a person with a browser)
         #[arg(long, value_parser = parse_seat, default_value = "bot:5")]
         opponent: LocalSeat,
-        /// Who plays the player's side: `here`, `bot:N` (to watch two bots), `guest` or `guest:NAME`
+        /// Who plays the player's side: `here`, `bot:N` or `engine:NAME` (to watch two play), `guest` or `guest:NAME`
         #[arg(long, value_parser = parse_seat, default_value = "here")]
         player: LocalSeat,
         /// Colour of the player's side; `alternate` is valid for invitations only
@@ -217,7 +217,13 @@ pub(crate) enum Command {
         /// periods) or `30s/move`
         #[arg(long, default_value = "none")]
         pace: String,
+        /// Seconds that an engine takes for each move
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=60))]
+        engine_seconds: u32,
     },
+    /// Manage engines: other programs that play, by UCI, UCCI, GTP or the Gomocup protocol
+    #[command(subcommand)]
+    Engine(EngineCommand),
     /// Manage guests, who play or watch in a browser without Qiyou: their codes and seats
     #[command(subcommand)]
     Guest(GuestCommand),
@@ -233,6 +239,9 @@ pub(crate) enum Command {
         /// Number of principal variations to print with their winning chances and the threats; 0 prints the action alone
         #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=8))]
         lines: u32,
+        /// Name of an engine to ask instead of this device's own bot
+        #[arg(long, default_value = "", hide_default_value = true)]
+        engine: String,
         #[command(flatten)]
         room: RoomChoice,
     },
@@ -445,6 +454,41 @@ pub(crate) struct AnalysisStep {
 }
 
 #[derive(Subcommand)]
+pub(crate) enum EngineCommand {
+    /// List the engines that were added
+    List,
+    /// List known engines in the path that were not added yet
+    Find,
+    /// Add an engine; it is started and asked for a move, which takes some seconds
+    Add {
+        /// Path of the program, or its name in the path
+        program: String,
+        /// Name in the list [default: the name that the engine gives itself]
+        #[arg(long, default_value = "", hide_default_value = true)]
+        name: String,
+        /// Protocol that it speaks [default: each is tried]
+        #[arg(long, value_enum)]
+        protocol: Option<EngineProtocolChoice>,
+        /// Arguments of the program, after `--` [default: those that a known program needs]
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
+    /// Remove an engine from the list; the program stays
+    Remove {
+        /// Name in the list
+        name: String,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum EngineProtocolChoice {
+    Uci,
+    Ucci,
+    Gtp,
+    Gomocup,
+}
+
+#[derive(Subcommand)]
 pub(crate) enum GuestCommand {
     /// Print a code for a guest's seat as a QR code and a link, which a phone in the same network opens
     Code {
@@ -586,6 +630,8 @@ pub(crate) enum LocalSeat {
     Bot(BotLevel),
     /// A bot at the level that fits the person here.
     AdaptiveBot,
+    /// An engine of this name.
+    Engine(String),
     /// With this name; empty: the guest chooses the name.
     Guest(String),
 }
@@ -600,8 +646,11 @@ fn parse_seat(text: &str) -> Result<LocalSeat, String> {
     if text == "bot:like-me" {
         return Ok(LocalSeat::AdaptiveBot);
     }
+    if let Some(name) = text.strip_prefix("engine:").filter(|name| !name.is_empty()) {
+        return Ok(LocalSeat::Engine(name.into()));
+    }
     text.strip_prefix("bot:").and_then(|level| level.parse().ok()).map(LocalSeat::Bot).ok_or_else(|| {
-        "expected `here`, `guest`, `guest:NAME`, `bot:like-me` or `bot:N` with N from 1 to 10".into()
+        "expected `here`, `guest`, `guest:NAME`, `engine:NAME`, `bot:like-me` or `bot:N` with N from 1 to 10".into()
     })
 }
 

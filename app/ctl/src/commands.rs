@@ -122,9 +122,10 @@ impl Conversation {
                 self.ask_done(request::Body::AnswerInvite(answer)).await
             }
             Command::Rules { game, friend } => self.rules(&game, friend).await,
-            Command::New { game, opponent, player, colour, pace } => {
-                self.new_match(&game, opponent, player, colour, &pace).await
+            Command::New { game, opponent, player, colour, pace, engine_seconds } => {
+                self.new_match(&game, [player, opponent], colour, &pace, engine_seconds).await
             }
+            Command::Engine(command) => self.engine(command).await,
             Command::Guest(command) => self.guest(command).await,
             Command::Play { action, room } => {
                 let room = self.room(room.room.as_deref(), |room| room.can_act)?;
@@ -132,7 +133,7 @@ impl Conversation {
                 self.host.ask(request::Body::Act(act)).await?;
                 self.print_room(&room.id)
             }
-            Command::Hint { lines, room } => self.hint(lines, room.room.as_deref()).await,
+            Command::Hint { lines, engine, room } => self.hint(lines, engine, room.room.as_deref()).await,
             Command::Board { room } => {
                 let room = self.room(room.room.as_deref(), |_| true)?;
                 self.print(

@@ -99,7 +99,7 @@ impl Connection {
             .await
             .map_err(|error| Failure::NoDaemon { path: path.to_owned(), error })?;
         let name = concat!("qiyouctl ", env!("CARGO_PKG_VERSION"));
-        let host = in_time(client::Connection::attach(stream, name)).await?;
+        let host = in_time(REPLY_TIMEOUT, client::Connection::attach(stream, name)).await?;
         Ok(Self { host })
     }
 
@@ -110,7 +110,16 @@ impl Connection {
 
     /// Sends a request and waits for its reply. A refusal is an error.
     pub(crate) async fn ask(&mut self, body: request::Body) -> Result<reply::Body, Failure> {
-        in_time(self.host.ask(body)).await
+        in_time(REPLY_TIMEOUT, self.host.ask(body)).await
+    }
+
+    /// As [`ask`](Self::ask), for a request that takes the host this long.
+    pub(crate) async fn ask_within(
+        &mut self,
+        most: Duration,
+        body: request::Body,
+    ) -> Result<reply::Body, Failure> {
+        in_time(most, self.host.ask(body)).await
     }
 
     /// The next event; `None` if the deadline passes first.
@@ -122,8 +131,11 @@ impl Connection {
     }
 }
 
-async fn in_time<T>(answer: impl Future<Output = Result<T, client::Failure>>) -> Result<T, Failure> {
-    match timeout(REPLY_TIMEOUT, answer).await {
+async fn in_time<T>(
+    most: Duration,
+    answer: impl Future<Output = Result<T, client::Failure>>,
+) -> Result<T, Failure> {
+    match timeout(most, answer).await {
         Err(_) => Err(Failure::Other("the daemon does not answer".into())),
         Ok(answer) => answer.map_err(|failure| match failure {
             client::Failure::Refused(refusal) => Failure::Refused(refusal),

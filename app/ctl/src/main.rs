@@ -11,6 +11,7 @@ mod commands;
 mod connection;
 mod conversation;
 mod device;
+mod engines;
 mod field_test;
 mod guests;
 mod inviting;

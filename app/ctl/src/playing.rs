@@ -14,10 +14,10 @@ impl Conversation {
     pub(crate) async fn new_match(
         &mut self,
         game: &GameChoice,
-        opponent: LocalSeat,
-        player: LocalSeat,
+        seats: [LocalSeat; 2],
         colour: Colour,
         pace: &str,
+        engine_seconds: u32,
     ) -> Result<(), Failure> {
         let pace = pace::parse(pace).map_err(Failure::Usage)?;
         let second = match colour {
@@ -29,7 +29,10 @@ impl Conversation {
             // A slightly biased coin cheats nobody here.
             Colour::Random => std::process::id().is_multiple_of(2),
         };
-        let (player, opponent) = (local_seat(player), local_seat(opponent));
+        let [player, opponent] = seats.map(|seat| match local_seat(seat) {
+            seat if seat.engine.is_empty() => seat,
+            seat => Seat { engine_seconds, ..seat },
+        });
         let (first, second) = if second { (opponent, player) } else { (player, opponent) };
         let open = control::OpenRoom {
             first: Some(first),
@@ -52,9 +55,14 @@ impl Conversation {
         self.print(|| text::sheet(&sheet), || json::sheet(&sheet))
     }
 
-    pub(crate) async fn hint(&mut self, lines: u32, room: Option<&str>) -> Result<(), Failure> {
+    pub(crate) async fn hint(
+        &mut self,
+        lines: u32,
+        engine: String,
+        room: Option<&str>,
+    ) -> Result<(), Failure> {
         let room_id = self.room(room, |room| room.can_act)?.id;
-        let ask = request::Body::Hint(control::Hint { room_id, lines, ..Default::default() });
+        let ask = request::Body::Hint(control::Hint { room_id, lines, engine, ..Default::default() });
         let reply::Body::Hint(hint) = self.host.ask(ask).await? else { return Err(unexpected()) };
         self.print(|| text::hint(&hint), || json::hint(&hint))
     }
@@ -221,6 +229,8 @@ fn local_seat(seat: LocalSeat) -> Seat {
         LocalSeat::Bot(BotLevel { whole, tenths }) => {
             Seat { bot_tenths: tenths, ..of(seat::Who::BotLevel(whole)) }
         }
+        // The strongest bot stands in for it.
+        LocalSeat::Engine(engine) => Seat { engine, ..of(seat::Who::BotLevel(10)) },
         LocalSeat::AdaptiveBot => Seat { bot_adapts: true, ..of(seat::Who::BotLevel(1)) },
         LocalSeat::Guest(name) => Seat { name, ..of(seat::Who::Guest(true)) },
     }

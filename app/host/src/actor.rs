@@ -49,6 +49,7 @@ use crate::desktop::{self, Bus, SleepNews};
 use crate::dialing::{Dialing, DialingEvent};
 use crate::exchange::Imported;
 use crate::gifts::Gifts;
+use crate::installed::Installed;
 use crate::invitations::Invitations;
 use crate::journal::Journal;
 use crate::judging::{Judge, PositionJudged};
@@ -131,6 +132,8 @@ pub(crate) enum Message {
     /// From the task that makes the access point with this ticket.
     #[cfg(feature = "guest")]
     Hotspot(u64, crate::desktop::AccessPointNews),
+    /// From an engine that the user has added, or is about to.
+    Installed(crate::installed::News),
     /// The verdict on a move in this puzzle room.
     PuzzleJudged(MatchId, puzzles::Judged),
     /// The result of a hint search in this puzzle room, for this responder.
@@ -181,6 +184,8 @@ pub(crate) struct Actor {
     dirty: BTreeSet<MatchId>,
     bot_maker: BotMaker,
     bot_time: Duration,
+    /// Engines that the user has added.
+    installed: Installed,
     bots: BTreeMap<(MatchId, usize), BotThread>,
     /// Number of panics of each seat's bot.
     panics: BTreeMap<(MatchId, usize), u32>,
@@ -262,6 +267,7 @@ impl Actor {
             dirty: BTreeSet::new(),
             bot_maker: config.bots,
             bot_time: config.bot_time,
+            installed: Installed::load(&config.data_dir),
             bots: BTreeMap::new(),
             panics: BTreeMap::new(),
             stalled: BTreeMap::new(),
@@ -376,6 +382,7 @@ impl Actor {
             Message::Hotspot(ticket, news) => self.hotspot_said(ticket, news),
             #[cfg(feature = "online")]
             Message::Online(view) => self.online_changed(view),
+            Message::Installed(news) => self.installed_said(news),
             Message::PuzzleJudged(id, judged) => self.puzzle_judged(id, judged),
             Message::PuzzleHint(responder, id, found) => self.puzzle_hint_found(responder, id, found),
             Message::DeadProposed(about, stones) => self.dead_proposed(about, &stones),
@@ -585,6 +592,7 @@ impl Actor {
         #[cfg(feature = "online")]
         events.extend(self.online_events());
         events.push(event::Body::Endings(self.tablebase.shown()));
+        events.extend(self.installed.event());
         events.push(event::Body::Ready(control::Ready {}));
         // To every client that attaches, because none may have been attached when it happened.
         if let Some(aside) = &self.journal.set_aside {
@@ -708,7 +716,7 @@ impl Actor {
         let name = match room.seat(side) {
             Seat::Peer(key) => self.names.shown(*key),
             Seat::Guest(name) => name.clone(),
-            Seat::Here | Seat::Bot(_) => String::new(),
+            Seat::Here | Seat::Bot(_) | Seat::Engine(_) => String::new(),
         };
         let away = matches!(room.seat(side), Seat::Guest(_)) && !self.guest_is_present(room.id(), side);
         let mut shown = crate::show::seat(room.seat(side), room.assists[side.index()], name, away);

@@ -9,13 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use engine::{AnyGame, Bot, GameKind, Level, Limits, Report};
+use engine::{Action, AnyGame, Bot, GameKind, Level, Limits, Report};
 
 use crate::answer_delay::AnswerDelay;
 use crate::power::Engines;
+use crate::room::EngineSeat;
 
 /// Constructs a bot for a game, a level and a seed. Tests replace the engine's bots.
 pub type BotMaker = Arc<dyn Fn(GameKind, Level, u64) -> Box<dyn Bot> + Send + Sync>;
+
+/// Constructs one bot, on the thread that uses it.
+pub(crate) type BotOnce = Box<dyn FnOnce() -> Box<dyn Bot> + Send>;
 
 /// Interval of progress reports: more often than a person can read, seldom enough for any screen.
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);
@@ -43,6 +47,8 @@ pub(crate) enum BotNews {
 /// A running bot. Dropping it stops the search within the engine's 5 ms.
 pub(crate) struct BotThread {
     pub(crate) level: Level,
+    /// The engine that plays instead of a bot of ours.
+    pub(crate) engine: Option<EngineSeat>,
     jobs: mpsc::Sender<Job>,
     stop: Arc<AtomicBool>,
     ticket: u64,
@@ -53,6 +59,8 @@ pub(crate) struct BotThread {
 struct Job {
     ticket: u64,
     game: AnyGame,
+    /// The actions before it.
+    record: Vec<Action>,
     time: Duration,
     delay: AnswerDelay,
     stop: Arc<AtomicBool>,
@@ -63,6 +71,7 @@ impl BotThread {
     /// search may use.
     pub(crate) fn start(
         level: Level,
+        engine: Option<EngineSeat>,
         engines: Engines,
         make: impl FnOnce() -> Box<dyn Bot> + Send + 'static,
         tell: impl Fn(u64, BotNews) + Send + 'static,
@@ -72,17 +81,24 @@ impl BotThread {
             .name("bot".into())
             .stack_size(STACK_BYTES)
             .spawn(move || work(make, &engines, &inbox, &tell))?;
-        Ok(Self { level, jobs, stop: Arc::default(), ticket: 0, about: None })
+        Ok(Self { level, engine, jobs, stop: Arc::default(), ticket: 0, about: None })
     }
 
-    /// Searches this position; an earlier search is stopped.
-    pub(crate) fn think(&mut self, game: AnyGame, revision: u32, time: Duration, delay: AnswerDelay) {
+    /// Searches this position after these actions; an earlier search is stopped.
+    pub(crate) fn think(
+        &mut self,
+        (game, record): (AnyGame, Vec<Action>),
+        revision: u32,
+        time: Duration,
+        delay: AnswerDelay,
+    ) {
         self.stop();
         self.about = Some((game.ply(), revision));
         self.ticket += 1;
         self.stop = Arc::default();
         // Sending fails after the thread has ended; its report of that is in the inbox.
-        let _ = self.jobs.send(Job { ticket: self.ticket, game, time, delay, stop: self.stop.clone() });
+        let _ =
+            self.jobs.send(Job { ticket: self.ticket, game, record, time, delay, stop: self.stop.clone() });
     }
 
     /// Stops the present search, if any. Its later messages have an old ticket.
@@ -119,6 +135,7 @@ fn work(
             ticket = job.ticket;
             if !job.stop.load(Ordering::Relaxed) {
                 let began = Instant::now();
+                bot.set_record(&job.record);
                 bot.set_threads(engines.state().budget().threads);
                 let chosen = choose(&mut *bot, &job, tell);
                 let thought = began.elapsed();

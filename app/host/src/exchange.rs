@@ -142,6 +142,7 @@ fn heading(saved: &SavedMatch, day: String, own: &str, name_of: impl Fn(&PlayerI
         Seat::Here if alone => String::new(),
         Seat::Here => own.to_owned(),
         Seat::Bot(level) => format!("{BOT}{level}"),
+        Seat::Engine(engine) => engine.name.clone(),
         Seat::Peer(key) => name_of(key),
         Seat::Guest(name) => name.clone(),
     };

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use engine::lights_out::{LightsOutSetup, Solution, Start};
 use engine::options::{Both, ChoiceError, GameOption};
 use engine::threats::{self, ThreatKind};
-use engine::{AnyGame, Bot, GameKind, Language, Level, Limits, Report, Setup};
+use engine::{AnyGame, Bot, GameKind, Language, Limits, Report, Setup};
 use proto::control::{self, RefusalCode};
 use proto::limits;
 use session::{Colours, Pace, Terms, wire};
 
-use crate::bots::BotMaker;
+use crate::bots::BotOnce;
 use crate::refusal::Refusal;
 use crate::show;
 
@@ -167,11 +167,11 @@ fn option(option: GameOption) -> control::GameOption {
     }
 }
 
-/// Searches a hint for this long with the strongest bot: not for the actor. A panic of the bot is no advice.
+/// Searches a hint for this long, after these actions: not for the actor. A panic of the bot is no advice.
 pub(crate) fn find_hint(
-    maker: &BotMaker,
+    make: BotOnce,
     game: &AnyGame,
-    seed: u64,
+    record: &[engine::Action],
     lines: usize,
     time: Duration,
 ) -> Result<control::HintFound, Refusal> {
@@ -179,7 +179,9 @@ pub(crate) fn find_hint(
         let (started, stop) = (Instant::now(), AtomicBool::new(false));
         let elapsed = || started.elapsed();
         let limits = Limits { time: Some(time), nodes: None, depth: None, stop: &stop, elapsed: &elapsed };
-        advise(maker(game.kind(), Level::MAX, seed).as_mut(), game, lines, &limits)
+        let mut bot = make();
+        bot.set_record(record);
+        advise(bot.as_mut(), game, lines, &limits)
     }));
     let nothing = || Err(Refusal::new(RefusalCode::RefusalNoSuchRoom, "there is nothing to advise"));
     found.unwrap_or_else(|_| nothing())

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::reasons::{self, Mistake};
-use engine::{AnyGame, GameKind, Level, Limits, Report, Side};
+use engine::{AnyGame, GameKind, Limits, Report, Side};
 use proto::control::{self, RefusalCode};
 use session::{MatchId, MatchRecord, wire};
 use tracing::warn;
 
-use crate::bots::BotMaker;
+use crate::bots::BotOnce;
 use crate::journal::Journal;
 use crate::mistakes;
 use crate::power::Engines;
@@ -49,8 +49,7 @@ pub(crate) struct PositionJudged {
 
 /// With what an analysis searches.
 pub(crate) struct Means {
-    pub(crate) maker: BotMaker,
-    pub(crate) seed: u64,
+    pub(crate) make: BotOnce,
     /// Maximum time per position.
     pub(crate) time: Duration,
     /// While they rest, the analysis waits.
@@ -91,7 +90,7 @@ impl Judge {
             let all = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 let time = JUDGING_TIME.min(means.time);
                 let options = JudgingOptions { time, engines: &means.engines, stop: &stop };
-                judge_all(&means.maker, means.seed, start, &actions, &options, &tell);
+                judge_all(means.make, start, &actions, &options, &tell);
             }));
             drop(all);
             tell(None);
@@ -179,15 +178,14 @@ struct JudgingOptions<'a> {
 }
 
 fn judge_all(
-    maker: &BotMaker,
-    seed: u64,
+    make: BotOnce,
     mut game: AnyGame,
     actions: &[engine::Action],
     options: &JudgingOptions<'_>,
     tell: &impl Fn(Option<Box<PositionJudged>>),
 ) {
     let &JudgingOptions { time, engines, stop } = options;
-    let mut bot = maker(game.kind(), Level::MAX, seed);
+    let mut bot = make();
     let mut next = actions.iter();
     let (mut moves, mut ply) = (0, 0);
     // The position before the last action, with what was found there.
@@ -210,6 +208,7 @@ fn judge_all(
             let began = Instant::now();
             let elapsed = || began.elapsed();
             let limits = Limits { time: Some(time), nodes: None, depth: None, stop, elapsed: &elapsed };
+            bot.set_record(&actions[..ply as usize]);
             let report = bot.judge(&game, &limits);
             if stop.load(Ordering::Relaxed) {
                 return;
@@ -296,7 +295,7 @@ fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
 
 #[cfg(test)]
 mod tests {
-    use engine::{Action, Point};
+    use engine::{Action, Level, Point};
     use session::MatchResult;
 
     use super::*;
@@ -391,8 +390,7 @@ mod tests {
         let record = MatchRecord::new(MATCH, GameKind::Gomoku.default_setup(), Side::First);
         let (game, mut judge) = (start(&record).expect("a game"), Judge::default());
         let means = Means {
-            maker: Arc::new(|_, _, _| panic!("no bot")),
-            seed: 1,
+            make: Box::new(|| panic!("no bot")),
             time: Duration::ZERO,
             engines: Engines::new(crate::power::Sensors::default()),
         };

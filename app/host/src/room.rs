@@ -41,10 +41,34 @@ pub enum Seat {
     Here,
     /// A bot of this device.
     Bot(Level),
+    /// An engine that the user has added.
+    Engine(EngineSeat),
     /// A player at another device.
     Peer(PlayerId),
     /// A guest with a browser, with the name that the guest has entered; empty before that. This device is the referee.
     Guest(String),
+}
+
+/// A seat that an engine plays, which is named in the list of added engines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineSeat {
+    /// The engine's name.
+    pub name: String,
+    /// Time for each move, in seconds, 1 to 60.
+    pub seconds: u8,
+    /// Level of the bot of this device that stands in if the engine fails.
+    pub stand_in: Level,
+}
+
+/// Whom an engine works for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlayedBy {
+    /// This side of a match.
+    Seat(MatchId, Side),
+    /// The person in this room, who has asked for a hint.
+    Hint(MatchId),
+    /// The evaluation of a kept match.
+    Judge,
 }
 
 impl Seat {
@@ -252,20 +276,29 @@ impl Room {
         self.seats.iter().all(person) && self.seats != Seat::BOTH_HERE
     }
 
-    /// The bot that decides for this side, if one does.
+    /// The level of the bot that decides for this side, if one does; of an engine that of the bot that stands in.
     pub(crate) fn bot(&self, side: Side) -> Option<Level> {
         match self.seat(side) {
             Seat::Bot(level) => Some(*level),
+            Seat::Engine(engine) => Some(engine.stand_in),
             Seat::Here => self.assists[side.index()],
             Seat::Peer(_) | Seat::Guest(_) => None,
+        }
+    }
+
+    /// The engine that decides for this side, if one does.
+    pub(crate) fn engine(&self, side: Side) -> Option<&EngineSeat> {
+        match self.seat(side) {
+            Seat::Engine(engine) => Some(engine),
+            Seat::Here | Seat::Bot(_) | Seat::Peer(_) | Seat::Guest(_) => None,
         }
     }
 
     /// Whether nobody has made an action in a match without a peer and without guests; what is on the board was placed by
     /// this device. False for races, whose presses enter the record only at the end of a run.
     pub(crate) fn is_untouched(&self) -> bool {
-        let begun_by_bot = matches!(self.seats[0], Seat::Bot(_));
-        self.seats.iter().all(|seat| matches!(seat, Seat::Here | Seat::Bot(_)))
+        let begun_by_bot = matches!(self.seats[0], Seat::Bot(_) | Seat::Engine(_));
+        self.seats.iter().all(|seat| matches!(seat, Seat::Here | Seat::Bot(_) | Seat::Engine(_)))
             && !self.record.setup.is_race()
             && self.record.result.is_none()
             && !self.record.paused
@@ -276,7 +309,7 @@ impl Room {
     pub(crate) fn peer(&self) -> Option<PlayerId> {
         self.seats.iter().find_map(|seat| match seat {
             Seat::Peer(key) => Some(*key),
-            Seat::Here | Seat::Bot(_) | Seat::Guest(_) => None,
+            Seat::Here | Seat::Bot(_) | Seat::Engine(_) | Seat::Guest(_) => None,
         })
     }
 

@@ -169,8 +169,8 @@ pub(crate) fn new_seat(room: &Room, side: Side, wanted: Seat, assists: bool) -> 
         return Err(refused(RefusalCode::RefusalIllegal, "that seat is the other device's"));
     }
     let with_peer = room.peer().is_some();
-    if with_peer && matches!(wanted, Seat::Guest(_)) {
-        let why = "a guest cannot play for you against another device";
+    if with_peer && matches!(wanted, Seat::Guest(_) | Seat::Engine(_)) {
+        let why = "neither a guest nor an engine can play for you against another device";
         return Err(refused(RefusalCode::RefusalIllegal, why));
     }
     Ok(match wanted {

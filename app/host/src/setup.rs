@@ -6,6 +6,7 @@ use proto::control::{self, RefusalCode};
 use proto::limits;
 use session::{Colours, MatchRecord, Pace, Terms};
 
+use crate::installed::read_seat;
 use crate::refusal::Refusal;
 use crate::room::Seat;
 
@@ -60,8 +61,8 @@ pub(crate) fn local_seat(seat: Option<&control::Seat>) -> Result<Seat, Refusal> 
                 .ok()
                 .filter(|_| tenths < 10)
                 .and_then(Level::from_tenths)
-                .map(Seat::Bot)
                 .ok_or_else(|| bad("a bot's level is 1 to 10 in tenths"))
+                .and_then(|level| read_seat(seat, level))
         }
         Some(Who::Guest(_)) => Ok(Seat::Guest(limits::fit_name(seat.map_or("", |seat| seat.name.as_str())))),
         Some(Who::Peer(_)) => Err(bad("a match with another device begins with an invitation")),

@@ -345,6 +345,7 @@ pub(crate) fn seat(seat: &Seat, assist: Option<Level>, name: String, away: bool)
     let level = match (seat, assist) {
         (Seat::Here, level) => level,
         (Seat::Bot(level), _) => Some(*level),
+        (Seat::Engine(engine), _) => Some(engine.stand_in),
         _ => None,
     };
     let bot = |level: Level| Who::BotLevel(level.number().into());
@@ -353,10 +354,16 @@ pub(crate) fn seat(seat: &Seat, assist: Option<Level>, name: String, away: bool)
         (Seat::Here, None) => (Who::Here(true), false),
         (Seat::Here, Some(level)) => (bot(level), true),
         (Seat::Bot(level), _) => (bot(*level), false),
+        (Seat::Engine(engine), _) => (bot(engine.stand_in), false),
         (Seat::Peer(key), _) => (Who::Peer(key.to_string()), false),
         (Seat::Guest(_), _) => (Who::Guest(true), false),
     };
-    control::Seat { who: Some(who), name, bot_assists, bot_tenths, away, ..control::Seat::default() }
+    let (engine, engine_seconds) = match seat {
+        Seat::Engine(engine) => (engine.name.clone(), engine.seconds.into()),
+        _ => (String::new(), 0),
+    };
+    let bot_adapts = false;
+    control::Seat { who: Some(who), name, bot_assists, bot_tenths, bot_adapts, away, engine, engine_seconds }
 }
 
 pub(crate) fn score(score: Score) -> control::Score {

@@ -120,7 +120,7 @@ impl Store {
         };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(unwritable)?;
         let lock = private(&directory.join(LOCK)).map_err(unwritable)?;
-        rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(|error| {
+        lock_patiently(&lock).map_err(|error| {
             if error == rustix::io::Errno::WOULDBLOCK {
                 StoreError::InUse(directory.to_owned())
             } else {
@@ -229,6 +229,19 @@ impl Store {
             .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
             .expect("a limit can be set");
     }
+}
+
+/// Locks the file. A program that this process is starting, such as an engine, holds a copy of a lock that was just given
+/// back, until it runs: that passes in milliseconds.
+fn lock_patiently(lock: &File) -> rustix::io::Result<()> {
+    const TRIES: u32 = 20;
+    for _ in 1..TRIES {
+        match rustix::fs::flock(lock, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(std::time::Duration::from_millis(10)),
+            other => return other,
+        }
+    }
+    rustix::fs::flock(lock, rustix::fs::FlockOperation::NonBlockingLockExclusive)
 }
 
 /// Opens or creates a file for writing that only this user can read, regardless of the umask and of the mode that an older

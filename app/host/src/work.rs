@@ -21,6 +21,8 @@ pub(crate) enum Job {
     Export,
     /// A backup, or its restoration.
     Backup,
+    /// The trial of an engine.
+    Engine,
 }
 
 impl Job {
@@ -29,7 +31,7 @@ impl Job {
     fn most(self) -> usize {
         match self {
             Self::Hint => 2,
-            Self::File | Self::Backup => 1,
+            Self::File | Self::Backup | Self::Engine => 1,
             Self::Export => 4,
         }
     }
@@ -44,6 +46,7 @@ pub(crate) struct Work {
     files: usize,
     exports: usize,
     backups: usize,
+    trials: usize,
     /// Computations that their client can stop.
     stoppable: Vec<(Job, ClientId, Stop)>,
 }
@@ -145,6 +148,7 @@ impl Work {
             Job::File => self.files,
             Job::Export => self.exports,
             Job::Backup => self.backups,
+            Job::Engine => self.trials,
         }
     }
 
@@ -154,6 +158,7 @@ impl Work {
             Job::File => &mut self.files,
             Job::Export => &mut self.exports,
             Job::Backup => &mut self.backups,
+            Job::Engine => &mut self.trials,
         }
     }
 }
@@ -165,7 +170,7 @@ mod tests {
     #[test]
     fn no_more_threads_than_a_job_may_have_and_one_more_when_one_is_over() {
         let mut work = Work::default();
-        for job in [Job::Hint, Job::File, Job::Export, Job::Backup] {
+        for job in [Job::Hint, Job::File, Job::Export, Job::Backup, Job::Engine] {
             for _ in 0..job.most() {
                 assert!(work.has_room(job));
                 work.begin(job, || ());

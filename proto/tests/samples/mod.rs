@@ -27,6 +27,18 @@ pub(crate) fn all() -> Vec<(&'static str, String, Vec<u8>)> {
 /// First two bytes of a frame sample: limit of a peer, pieces of seven bytes.
 const STEER: [u8; 2] = [1, 7];
 
+fn gnugo() -> control::Engine {
+    control::Engine {
+        name: "GNU Go".into(),
+        program: "/usr/games/gnugo".into(),
+        arguments: vec!["--mode".into(), "gtp".into()],
+        protocol: control::EngineProtocol::Gtp.into(),
+        game: board::Game::Go.into(),
+        confined: true,
+        missing: false,
+    }
+}
+
 fn header(magic: u32, total: u32, seqnum: u32, version: u32) -> Vec<u8> {
     [magic, total, 7, seqnum, version].iter().flat_map(|word| word.to_be_bytes()).collect()
 }
@@ -455,6 +467,32 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 side: 2,
                 dark: Bytes::from_static(&[1, 2]),
                 trouble: None,
+            })),
+        ),
+        (
+            "add-engine",
+            ask(request::Body::AddEngine(control::AddEngine {
+                program: "/usr/games/gnugo".into(),
+                arguments: vec!["--mode".into(), "gtp".into()],
+                protocol: control::EngineProtocol::Gtp.into(),
+                name: "GNU Go".into(),
+            })),
+        ),
+        ("remove-engine", ask(request::Body::RemoveEngine(control::RemoveEngine { name: "GNU Go".into() }))),
+        ("find-engines", ask(request::Body::FindEngines(control::FindEngines {}))),
+        ("engine", answer(reply::Body::Engine(gnugo()))),
+        ("engines-found", answer(reply::Body::Engines(control::Engines { engines: vec![gnugo()] }))),
+        ("engines", tell(event::Body::Engines(control::Engines { engines: vec![gnugo()] }))),
+        (
+            "engine-failed",
+            tell(event::Body::Notice(control::Notice {
+                kind: control::NoticeKind::NoticeEngineFailed.into(),
+                name: "GNU Go".into(),
+                words: Some(control::Words {
+                    zh: "没有按时回应".into(),
+                    en: "did not answer in time".into(),
+                }),
+                ..control::Notice::default()
             })),
         ),
         ("set-endings", ask(request::Body::SetEndings(control::SetEndings { on: true }))),

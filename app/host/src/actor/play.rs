@@ -1,21 +1,26 @@
 //! Matches in progress: actions of users and bots, and clocks.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::{Action, Side};
-use proto::control::{self, RefusalCode, event};
+use engine::{Action, GameKind, Level, Setup, Side};
+use engines::{EngineBot, EngineNews, Fault, Program, Protocol, plays};
+use proto::control::{self, NoticeKind, RefusalCode, Words, event, request};
 use proto::limits;
 use session::{Command, LocalCommand, MatchId, Refused, Undone};
 use tokio::time::Instant;
 use tracing::{debug, error, warn};
 
-use crate::actor::{Actor, Message};
+use crate::actor::{Actor, BotSeat, Message, notice};
 use crate::answer_delay::AnswerDelay;
-use crate::bots::{self, BotNews, BotThread};
+use crate::bots::{self, BotNews, BotOnce, BotThread};
+use crate::installed::{self, News, NotTaken};
 use crate::journal::OfRoom;
 use crate::refusal::Refusal;
-use crate::room::Room;
+use crate::responder::{Answer, Responder, done};
+use crate::room::{EngineSeat, PlayedBy, Room, Seat};
 use crate::show;
+use crate::work::Job;
 
 /// Maximum length of a bot's displayed variation, in actions.
 const SHOWN_LINE: usize = limits::LINE_ACTIONS;
@@ -144,19 +149,24 @@ impl Actor {
             };
             let (about, kind) = ((ply, room.record().revision), game.kind());
             // After a panic the simplest bot takes over: a weak move is better than none.
-            let level = if self.panics.contains_key(&key) { engine::Level::MIN } else { level };
-            if self.bots.get(&key).is_some_and(|bot| bot.level != level) {
+            let (level, engine) = if self.panics.contains_key(&key) {
+                (engine::Level::MIN, None)
+            } else {
+                (level, room.engine(side).cloned())
+            };
+            let record = room.record().actions.clone();
+            if self.bots.get(&key).is_some_and(|bot| (bot.level, &bot.engine) != (level, &engine)) {
                 self.bots.remove(&key);
             }
             if !self.bots.contains_key(&key) {
-                let (maker, seed) = (self.bot_maker.clone(), self.chance.seed());
+                let make = self.seat_bot((id, side), kind, level, engine.as_ref());
                 let inbox = self.inbox.clone();
                 let tell = move |ticket, news| {
                     // Sending fails only after the actor has ended.
                     let _ = inbox.send(Message::Bot((id, side), ticket, news));
                 };
                 let engines = self.power.engines.clone();
-                match BotThread::start(level, engines, move || maker(kind, level, seed), tell) {
+                match BotThread::start(level, engine.clone(), engines, make, tell) {
                     Ok(bot) => {
                         self.bots.insert(key, bot);
                     }
@@ -168,7 +178,9 @@ impl Actor {
                 }
             }
             let left = self.left_for_bot(id);
-            let usual = bots::time_for(level).min(self.bot_time);
+            let usual =
+                engine.map_or(bots::time_for(level), |engine| Duration::from_secs(engine.seconds.into()));
+            let usual = usual.min(self.bot_time);
             // The level's usual time, limited to a part of the remaining time.
             let time = left.map_or(usual, |left| usual.min(left / DECISIONS));
             let delay = AnswerDelay {
@@ -178,7 +190,7 @@ impl Actor {
             };
             let bot = self.bots.get_mut(&key).expect("it was made above");
             if bot.about != Some(about) {
-                bot.think(game, about.1, time, delay);
+                bot.think((game, record), about.1, time, delay);
                 self.tell_thinking(id, side, true, None);
             }
         }
@@ -309,4 +321,269 @@ impl Actor {
         }
         self.tell(event::Body::Thinking(thinking));
     }
+}
+
+/// Where Debian installs games, which is not in every path.
+const GAMES: [&str; 2] = ["/usr/games", "/usr/local/games"];
+
+// Engines that the user has added.
+
+impl Actor {
+    pub(crate) fn engines_asked(&mut self, responder: Responder, body: request::Body) {
+        match body {
+            request::Body::AddEngine(add) => self.add_engine(responder, add),
+            request::Body::FindEngines(_) => self.find_engines(responder),
+            request::Body::RemoveEngine(remove) => {
+                let answer = match self.installed.remove(&remove.name) {
+                    Ok(true) => {
+                        self.tell(self.installed.shown());
+                        Ok(done())
+                    }
+                    Ok(false) => Err(no_such(&remove.name)),
+                    Err(error) => Err(error.into()),
+                };
+                responder.answer(answer);
+            }
+            _ => responder.refuse(bad("this is no request about engines")),
+        }
+    }
+
+    /// Tries a program on a thread of its own, and adds it.
+    fn add_engine(&mut self, responder: Responder, add: control::AddEngine) {
+        let Some(path) = program_path(&add.program) else {
+            let words = ["找不到这个程序。", "There is no such program."];
+            return responder.refuse(refused(format!("{} is not there", add.program), words));
+        };
+        let known = engines::known(&path);
+        let protocol = installed::read_protocol(add.protocol())
+            .or_else(|| known.as_ref().map(|(protocol, _)| *protocol));
+        let arguments = match known {
+            Some((of, arguments)) if add.arguments.is_empty() && protocol == Some(of) => arguments,
+            _ => add.arguments,
+        };
+        let program = Program { path, arguments };
+        if !self.work.has_room(Job::Engine) {
+            return responder.refuse(Refusal::new(RefusalCode::RefusalBusy, "another engine is being tried"));
+        }
+        let (inbox, sandbox) = (self.inbox.clone(), self.installed.sandbox());
+        self.work.begin_stoppable(Job::Engine, responder.client, move |stop| {
+            let stopped = || stop.check().is_err();
+            let trying =
+                std::panic::AssertUnwindSafe(|| engines::try_out(&program, protocol, &sandbox(), &stopped));
+            let tried = std::panic::catch_unwind(trying).unwrap_or(Err(Fault::Silent));
+            let news = News::Tried { responder, program, name: add.name, tried };
+            // Sending fails only after the actor has ended.
+            let _ = inbox.send(Message::Installed(news));
+        });
+    }
+
+    fn find_engines(&mut self, responder: Responder) {
+        if !self.work.has_room(Job::Engine) {
+            return responder.refuse(Refusal::new(RefusalCode::RefusalBusy, "another engine is being tried"));
+        }
+        let inbox = self.inbox.clone();
+        self.work.begin(Job::Engine, move || {
+            let found = engines::search(folders());
+            let _ = inbox.send(Message::Installed(News::Found(responder, found)));
+        });
+    }
+
+    pub(crate) fn installed_said(&mut self, news: News) {
+        match news {
+            News::Tried { responder, program, name, tried } => {
+                self.work.ended(Job::Engine);
+                let added = tried
+                    .map_err(|fault| not_an_engine(&fault))
+                    .and_then(|tried| self.installed.add(&name, program, &tried).map_err(Refusal::from));
+                responder.answer(added.map(|engine| {
+                    self.tell(self.installed.shown());
+                    Answer::Engine(self.installed.shown_engine(&engine))
+                }));
+            }
+            News::Found(responder, found) => {
+                self.work.ended(Job::Engine);
+                let engines = self.installed.not_added(found);
+                responder.done(Answer::Engines(control::Engines { engines }));
+            }
+            News::Failed { by, name, fault, for_good } => {
+                self.engine_failed(by, &name, &fault.words(), for_good, fault.to_string());
+            }
+            News::Resigns(PlayedBy::Seat(id, side), ply) => {
+                let resigns = |room: &Room| room.turn() == Some(side) && room.ply() == ply;
+                if self.rooms.get(&id).is_some_and(resigns)
+                    && let Err(refusal) = self.give_in(id, side)
+                {
+                    tracing::warn!(%id, detail = refusal.detail, "an engine could not resign");
+                }
+            }
+            News::Resigns(..) => {}
+        }
+    }
+
+    /// Tells the user that an engine has failed, and who stands in.
+    fn engine_failed(
+        &mut self,
+        by: PlayedBy,
+        name: &str,
+        fault: &[String; 2],
+        for_good: bool,
+        detail: String,
+    ) {
+        let [zh, en] = fault;
+        let (then_zh, then_en) = match (by, for_good) {
+            (PlayedBy::Seat(..), false) => ("这一步由电脑代下", "the computer plays this move instead"),
+            (PlayedBy::Seat(..), true) => ("接下来由电脑代下", "the computer plays on in its place"),
+            (PlayedBy::Hint(_) | PlayedBy::Judge, _) => ("改由电脑来算", "the computer answers instead"),
+        };
+        let room_id = match by {
+            PlayedBy::Seat(id, _) | PlayedBy::Hint(id) => id.to_string(),
+            PlayedBy::Judge => String::new(),
+        };
+        let words =
+            Words { zh: format!("{name} {zh}，{then_zh}。"), en: format!("{name} {en}: {then_en}.") };
+        let failed = notice(NoticeKind::NoticeEngineFailed);
+        self.notice(control::Notice { name: name.into(), room_id, detail, words: Some(words), ..failed });
+    }
+
+    /// Fails if the seat is an engine's that is not in the list, or does not play by these rules.
+    pub(crate) fn check_engine(&self, setup: &Setup, seat: &Seat) -> Result<(), Refusal> {
+        let Seat::Engine(seat) = seat else { return Ok(()) };
+        let engine = self.installed.get(&seat.name).ok_or_else(|| no_such(&seat.name))?;
+        if plays(engine.protocol, setup) {
+            return Ok(());
+        }
+        let words = ["这个引擎不支持这样的规则。", "This engine does not play by these rules."];
+        Err(refused(format!("{} does not play that", seat.name), words))
+    }
+
+    /// The bot of a seat, which is made on its own thread.
+    pub(crate) fn seat_bot(
+        &mut self,
+        (id, side): BotSeat,
+        kind: GameKind,
+        level: Level,
+        engine: Option<&EngineSeat>,
+    ) -> BotOnce {
+        let own = self.own_bot(kind, level);
+        let Some(seat) = engine else { return own };
+        let by = PlayedBy::Seat(id, side);
+        match self.engine_bot(by, &seat.name, own) {
+            Ok(bot) => bot,
+            Err(own) => {
+                let missing =
+                    ["已不在引擎列表中".to_owned(), "is no longer in the list of engines".to_owned()];
+                self.engine_failed(by, &seat.name, &missing, true, "it was removed".into());
+                own
+            }
+        }
+    }
+
+    /// The bot that gives a hint: the engine of this name, or the strongest of ours.
+    pub(crate) fn adviser(
+        &mut self,
+        room: MatchId,
+        kind: GameKind,
+        engine: &str,
+    ) -> Result<BotOnce, Refusal> {
+        let own = self.own_bot(kind, Level::MAX);
+        if engine.is_empty() {
+            return Ok(own);
+        }
+        self.plays_kind(engine, kind)?;
+        self.engine_bot(PlayedBy::Hint(room), engine, own).map_err(|_| no_such(engine))
+    }
+
+    /// The bot that evaluates: the engine of this name, or the strongest of ours.
+    pub(crate) fn judge_bot(&mut self, kind: GameKind, engine: &str) -> Result<BotOnce, Refusal> {
+        let own = self.own_bot(kind, Level::MAX);
+        if engine.is_empty() {
+            return Ok(own);
+        }
+        if !matches!(self.plays_kind(engine, kind)?, Protocol::Uci | Protocol::Ucci) {
+            let words = ["这个引擎不给出形势判断。", "This engine gives no evaluations."];
+            return Err(refused(format!("{engine} has no evaluations"), words));
+        }
+        self.engine_bot(PlayedBy::Judge, engine, own).map_err(|_| no_such(engine))
+    }
+
+    fn plays_kind(&self, name: &str, kind: GameKind) -> Result<Protocol, Refusal> {
+        let engine = self.installed.get(name).ok_or_else(|| no_such(name))?;
+        if engine.protocol.game() == kind {
+            return Ok(engine.protocol);
+        }
+        let words = ["这个引擎不下这种棋。", "This engine does not play this game."];
+        Err(refused(format!("{name} does not play that"), words))
+    }
+
+    fn own_bot(&mut self, kind: GameKind, level: Level) -> BotOnce {
+        let (maker, seed) = (self.bot_maker.clone(), self.chance.seed());
+        Box::new(move || maker(kind, level, seed))
+    }
+
+    /// The engine of this name as a bot, for which `own` stands in; gives that back if there is no such engine.
+    fn engine_bot(&self, by: PlayedBy, name: &str, own: BotOnce) -> Result<BotOnce, BotOnce> {
+        let Some(engine) = self.installed.get(name).cloned() else { return Err(own) };
+        let (inbox, sandbox) = (self.inbox.clone(), self.installed.sandbox());
+        Ok(Box::new(move || {
+            let tell = move |news| {
+                let news = match news {
+                    EngineNews::Failed { fault, for_good } => {
+                        News::Failed { by, name: engine.name.clone(), fault, for_good }
+                    }
+                    EngineNews::Resigns { ply } => News::Resigns(by, ply),
+                };
+                // Sending fails only after the actor has ended.
+                let _ = inbox.send(Message::Installed(news));
+            };
+            Box::new(EngineBot::new(engine.program, engine.protocol, sandbox(), Some(own), tell))
+        }))
+    }
+}
+
+impl From<NotTaken> for Refusal {
+    fn from(NotTaken(detail, words): NotTaken) -> Self {
+        refused(detail.into(), words)
+    }
+}
+
+fn bad(why: &str) -> Refusal {
+    Refusal::new(RefusalCode::RefusalBadRequest, why)
+}
+
+fn refused(detail: String, [zh, en]: [&str; 2]) -> Refusal {
+    let reason = Some(Words { zh: zh.into(), en: en.into() });
+    Refusal { reason, ..Refusal::new(RefusalCode::RefusalBadRequest, detail) }
+}
+
+fn no_such(name: &str) -> Refusal {
+    refused(format!("there is no engine {name}"), ["没有这个引擎。", "There is no such engine."])
+}
+
+fn not_an_engine(fault: &Fault) -> Refusal {
+    let [zh, en] = fault.words();
+    let reason = Words {
+        zh: format!("没有添加：这个程序{zh}。"),
+        en: format!("Not added: the program {en}."),
+    };
+    let refusal =
+        Refusal::new(RefusalCode::RefusalBadRequest, format!("the program cannot be used: {fault}"));
+    Refusal { reason: Some(reason), ..refusal }
+}
+
+/// Folders of programs.
+fn folders() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).chain(GAMES.map(PathBuf::from)).collect()
+}
+
+/// The program of this path, or of this name in the path.
+fn program_path(text: &str) -> Option<PathBuf> {
+    let given = Path::new(text);
+    if given.is_absolute() {
+        return given.is_file().then(|| given.to_owned());
+    }
+    if text.is_empty() || text.contains('/') {
+        return None;
+    }
+    folders().into_iter().map(|folder| folder.join(text)).find(|path| path.is_absolute() && path.is_file())
 }

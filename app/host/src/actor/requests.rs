@@ -64,6 +64,9 @@ impl Actor {
                     responder.refuse(refusal);
                 }
             }
+            body @ (Body::AddEngine(_) | Body::RemoveEngine(_) | Body::FindEngines(_)) => {
+                self.engines_asked(responder, body);
+            }
             Body::SaveBackup(asked) => {
                 let task = backup::save(asked, &self.data_dir, &self.journal, &mut self.chance);
                 self.run_backup(responder, task);
@@ -91,6 +94,9 @@ impl Actor {
             }
             Body::Hint(_)
             | Body::ListAdapters(_)
+            | Body::AddEngine(_)
+            | Body::RemoveEngine(_)
+            | Body::FindEngines(_)
             | Body::Diagnose(_)
             | Body::PowerOn(_)
             | Body::Import(_)
@@ -372,13 +378,12 @@ impl Actor {
         }
         let record = archive::saved(&self.journal, &asked.room_id)?.record;
         let start = judging::start(&record)?;
-        self.end_judging(None);
         let means = judging::Means {
-            maker: self.bot_maker.clone(),
-            seed: self.chance.seed(),
+            make: self.judge_bot(start.kind(), &asked.engine)?,
             time: self.bot_time,
             engines: self.power.engines.clone(),
         };
+        self.end_judging(None);
         let inbox = self.inbox.clone();
         // Sending fails only after the actor has ended.
         let tell = move |ticket, judged| drop(inbox.send(Message::Judged(ticket, judged)));
@@ -533,6 +538,7 @@ impl Actor {
                 format!("{MAX_ROOMS} rooms are open: close one"),
             ));
         }
+        seats.iter().try_for_each(|seat| self.check_engine(&record.setup, seat))?;
         let id = record.id;
         let mut room = Room::new(record, seats.clone())
             .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
@@ -722,6 +728,7 @@ impl Actor {
         };
         let wanted = local_seat(set.seat.as_ref())?;
         let assists = set.seat.as_ref().is_some_and(|seat| seat.bot_assists);
+        self.check_engine(&self.rooms[&id].record().setup, &wanted)?;
         let room = self.rooms.get_mut(&id).expect("room_id has found it");
         match room_requests::new_seat(room, side, wanted, assists)? {
             NewSeat::Assist(level) => {
@@ -758,10 +765,15 @@ impl Actor {
         if let Err(error) = self.journal.keep(|store| store.add_help(id, help)) {
             return responder.refuse(error.into());
         }
-        let (maker, seed, lines) = (self.bot_maker.clone(), self.chance.seed(), hint.lines as usize);
+        let lines = hint.lines as usize;
+        let record = self.rooms[&id].record().actions.clone();
+        let make = match self.adviser(id, game.kind(), &hint.engine) {
+            Ok(make) => make,
+            Err(refusal) => return responder.refuse(refusal),
+        };
         let (inbox, time) = (self.inbox.clone(), HINT_TIME.min(self.bot_time));
         self.work.begin(Job::Hint, move || {
-            let found = games::find_hint(&maker, &game, seed, lines, time);
+            let found = games::find_hint(make, &game, &record, lines, time);
             let _ = inbox.send(Message::Hint(responder, id, found));
         });
     }

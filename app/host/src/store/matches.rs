@@ -8,7 +8,7 @@ use session::{Consent, Entry, MatchId, MatchRecord, MatchResult, OfferKind, PROM
 use tracing::warn;
 
 use super::{Store, StoreError};
-use crate::room::{PlayerId, Seat};
+use crate::room::{EngineSeat, PlayerId, Seat};
 use crate::show;
 
 /// A stored match.
@@ -765,6 +765,8 @@ pub(super) fn seat_text(seat: Seat) -> String {
     match seat {
         Seat::Here => "here".into(),
         Seat::Bot(level) => format!("bot:{level}"),
+        // As a bot, so that lists find it among the matches against the computer.
+        Seat::Engine(engine) => format!("bot:{}|{}|{}", engine.stand_in, engine.seconds, engine.name),
         Seat::Peer(key) => format!("peer:{key}"),
         Seat::Guest(name) => format!("guest:{name}"),
     }
@@ -773,7 +775,15 @@ pub(super) fn seat_text(seat: Seat) -> String {
 pub(super) fn parse_seat(text: &str) -> Option<Seat> {
     match text.split_once(':') {
         None => (text == "here").then_some(Seat::Here),
-        Some(("bot", level)) => level.parse().ok().map(Seat::Bot),
+        Some(("bot", rest)) => match rest.split_once('|') {
+            None => rest.parse().ok().map(Seat::Bot),
+            Some((level, rest)) => {
+                let (seconds, name) = rest.split_once('|')?;
+                let (stand_in, seconds) = (level.parse().ok()?, seconds.parse().ok()?);
+                let name = proto::limits::fit_name(name);
+                Some(Seat::Engine(EngineSeat { name, seconds, stand_in }))
+            }
+        },
         Some(("peer", key)) => PlayerId::parse(key).map(Seat::Peer),
         // A file from elsewhere can contain any name.
         Some(("guest", name)) => Some(Seat::Guest(proto::limits::fit_name(name))),

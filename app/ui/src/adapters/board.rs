@@ -586,7 +586,13 @@ impl BoardPage {
         let narrow = room.puzzle.is_some();
         let (room, ply, revision) = (room.id.clone(), ply(room), room.revision);
         cx.ask.send(
-            request::Body::Hint(control::Hint { room_id: room.clone(), lines, solve, narrow }),
+            request::Body::Hint(control::Hint {
+                room_id: room.clone(),
+                lines,
+                solve,
+                narrow,
+                engine: String::new(),
+            }),
             Question::Hint { room: room.clone(), ply, revision },
         );
         self.hint = Some(HintState::Asked { room, ply, solve });

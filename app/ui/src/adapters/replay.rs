@@ -230,7 +230,7 @@ impl Replay {
         let Some(shown) = &mut self.shown else { return };
         shown.judging = on;
         let room_id = shown.summary.room_id.clone();
-        cx.ask.tell(request::Body::AnalyseMatch(control::AnalyseMatch { room_id, on }));
+        cx.ask.tell(request::Body::AnalyseMatch(control::AnalyseMatch { room_id, on, ..Default::default() }));
     }
 
     fn play_on(&self, against_device: bool, cx: &mut Cx<'_>) {

@@ -177,6 +177,11 @@ impl Controller {
             NoticeKind::NoticeRadioChanged => Remark::RadioChanged,
             NoticeKind::NoticeClocksDiffer => Remark::ClocksDiffer,
             NoticeKind::NoticeAdjourned => Remark::Adjourned,
+            NoticeKind::NoticeEngineFailed => {
+                let Some(words) = &notice.words else { return };
+                let said = if self.read().chinese() { &words.zh } else { &words.en };
+                return self.remark(Remark::Told, said);
+            }
             // The settings page shows it.
             NoticeKind::NoticeSavesSetAside | NoticeKind::NoticeUnspecified => return,
         };
