@@ -561,15 +561,20 @@ impl Invitations {
         cx.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::Cheated });
     }
 
+    /// The peer has withdrawn this invitation, or ended the match, which is unknown here: nobody has to be asked about it any more,
+    /// who would begin it anew by the answer.
+    pub(crate) fn ended_there(&mut self, cx: &mut Around<'_>, id: MatchId) {
+        if self.theirs.take_if(|theirs| theirs.id == id).is_some() {
+            cx.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::Withdrawn });
+        }
+    }
+
     pub(crate) fn received_withdraw(
         &mut self,
         cx: &mut Around<'_>,
         withdraw: &peer::Withdraw,
     ) -> Result<(), Violation> {
-        let id = resume::read_id(&withdraw.invite_id)?;
-        if self.theirs.take_if(|theirs| theirs.id == id).is_some() {
-            cx.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::Withdrawn });
-        }
+        self.ended_there(cx, resume::read_id(&withdraw.invite_id)?);
         Ok(())
     }
 

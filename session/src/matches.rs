@@ -322,6 +322,7 @@ impl Session {
             if untouched && gave_up == Some(theirs.their_side()) && self.invitations.take_promise(id) {
                 self.effects.keep(Entry::Learned(theirs.record().clone()));
             }
+            self.invitations(|invitations, cx| invitations.ended_there(cx, id));
             let ack = resume::ack(resume::point(&theirs, self.now), false);
             self.send(ack);
         } else if !self.invitations.considers(id) {
