@@ -18,7 +18,8 @@ static TARGET: LazyLock<Target> = LazyLock::new(|| {
 
 /// Most CPU time of one input. Whoever sends many such inputs must not be able to freeze a device.
 static MOST_MILLISECONDS: LazyLock<u64> = LazyLock::new(|| {
-    std::env::var("QIYOU_FUZZ_MILLISECONDS").map_or(u64::MAX, |most| most.parse().expect("QIYOU_FUZZ_MILLISECONDS is a number"))
+    std::env::var("QIYOU_FUZZ_MILLISECONDS")
+        .map_or(u64::MAX, |most| most.parse().expect("QIYOU_FUZZ_MILLISECONDS is a number"))
 });
 
 fn cpu_milliseconds() -> u64 {

@@ -28,7 +28,7 @@ fn one_touch_after_another_visits_all_games_that_wait_and_no_other() {
     let stage = Stage::new();
     let mut told = Told::new(&stage, crate::support::SIZES[0]);
     let not_mine = control::Room { id: "c".into(), ..room(bot(3), here(), &[Side::First]) };
-    let over = control::Room { result: Some(Default::default()), ..waiting("d") };
+    let over = control::Room { result: Some(proto::board::Result::default()), ..waiting("d") };
     let paused = control::Room { paused: true, ..waiting("e") };
     let of_two_here = control::Room { id: "f".into(), ..room(here(), here(), &[Side::First, Side::Second]) };
     let alone = control::Room { id: "g".into(), ..games::alone(&games::lights("5", "5")) };

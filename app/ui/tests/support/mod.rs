@@ -896,7 +896,8 @@ pub(crate) fn ended(room: control::Room) -> control::Room {
 /// All stories.
 pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
     let others = people::PEOPLE.into_iter().chain(puzzles::PUZZLES).chain(people::DISTURBANCES);
-    let later = PREFERRED.into_iter().chain(puzzles::MISTAKES).chain(hotspot::HOTSPOT).chain(several::SEVERAL);
+    let later =
+        PREFERRED.into_iter().chain(puzzles::MISTAKES).chain(hotspot::HOTSPOT).chain(several::SEVERAL);
     STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS).chain(later)
 }
 

@@ -24,7 +24,7 @@ pub(super) const SEVERAL: [(&str, Tell); 2] = [
         let (with_friend, connected) = (peer("Librem 5"), Some(link(PeerLink::Up, 0)));
         let theirs = room(here(), with_friend.clone(), &[Side::First]);
         let mine = room(with_friend, here(), &[Side::Second]);
-        told.say(event::Body::Room(control::Room { id: "b".into(), link: connected.clone(), ..theirs }));
+        told.say(event::Body::Room(control::Room { id: "b".into(), link: connected, ..theirs }));
         told.say(event::Body::Room(control::Room { id: "c".into(), link: connected, ..mine }));
     }),
 ];

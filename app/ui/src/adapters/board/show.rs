@@ -14,8 +14,8 @@ use slint::{ComponentHandle, SharedString, Timer, TimerMode};
 use super::layout::Layout;
 use super::points::{show_part, show_points};
 use super::{BoardPage, HintState, Solving, View, fact, near_side, other};
-use crate::adapters::{carrier, editor, game, new_game, picture, replay, side, update, wire_game};
 use crate::adapters::waiting::waiting;
+use crate::adapters::{carrier, editor, game, new_game, picture, replay, side, update, wire_game};
 use crate::app::{AppState, Controller};
 use crate::screens::{
     Achieved, BoardAdapter, ChoiceKind, Dialog, Ending, Letter, Link, MainWindow, OfferKind, Opponent, Run,
