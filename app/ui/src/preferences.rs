@@ -111,6 +111,10 @@ pub struct LastGame {
     pub level: f32,
     /// The bot's level follows the player's strength instead.
     pub adaptive: bool,
+    /// Name of the engine that plays instead of a bot; empty: none.
+    pub engine: String,
+    /// Seconds that an engine has for each move.
+    pub engine_seconds: u32,
     /// The player's colour.
     pub colour: LastColour,
     /// The host's word for the time control; empty: as [`Preferences::pace`].
@@ -139,6 +143,8 @@ impl Default for LastGame {
             opponent: LastOpponent::Bot,
             level: 3.0,
             adaptive: false,
+            engine: String::new(),
+            engine_seconds: 3,
             colour: LastColour::First,
             pace: String::new(),
             hints: false,
@@ -383,6 +389,8 @@ mod tests {
         let gomoku = LastGame {
             opponent: LastOpponent::Peer,
             level: 10.0,
+            engine: String::new(),
+            engine_seconds: 3,
             adaptive: false,
             colour: LastColour::Second,
             pace: String::new(),

@@ -168,7 +168,7 @@ pub(super) fn opponent(seats: [&Option<Seat>; 2]) -> (Opponent, String, f32) {
                 return (Opponent::Peer, seat.name.clone(), 0.0);
             }
             Some(seat::Who::BotLevel(_)) if !seat.bot_assists => {
-                found = (Opponent::Bot, String::new(), game::level_of(seat));
+                found = (Opponent::Bot, seat.engine.clone(), game::level_of(seat));
             }
             _ => {}
         }

@@ -6,6 +6,7 @@ pub(crate) mod backup;
 pub(crate) mod board;
 pub(crate) mod comparison;
 pub(crate) mod editor;
+pub(crate) mod engines;
 pub(crate) mod feel;
 pub(crate) mod friends;
 pub(crate) mod game;
@@ -45,6 +46,7 @@ pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     guest::Guest::attach(window, app);
     let pages = app.pages();
     pages.editor.attach(window, app);
+    pages.engines.attach(window, app);
     pages.friends.attach(window, app);
     pages.gifts.attach(window, app);
     pages.home.attach(window, app);
@@ -70,6 +72,7 @@ pub(crate) fn show(window: &MainWindow, app: &Controller) {
     pages.address.show(window, &known);
     pages.backup.show(window, &known);
     pages.editor.show(window, &known);
+    pages.engines.show(window, &known);
     pages.friends.show(window, &known);
     pages.gifts.show(window, &known, &app.sprites);
     pages.guest.show(window, &known);

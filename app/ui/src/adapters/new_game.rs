@@ -31,6 +31,7 @@ pub(crate) struct NewGame {
     presets: Rc<VecModel<SharedString>>,
     paces: Rc<VecModel<SharedString>>,
     options: Rc<VecModel<OptionView>>,
+    engines: Rc<VecModel<SharedString>>,
     sentences: Rc<VecModel<SharedString>>,
 }
 
@@ -42,6 +43,7 @@ impl Default for NewGame {
             presets: Rc::default(),
             paces: Rc::default(),
             options: Rc::default(),
+            engines: Rc::default(),
             sentences: Rc::default(),
         }
     }
@@ -68,6 +70,7 @@ impl NewGame {
         let page = window.global::<NewGameAdapter>();
         page.set_presets(ModelRc::from(self.presets.clone()));
         page.set_options(ModelRc::from(self.options.clone()));
+        page.set_engines(ModelRc::from(self.engines.clone()));
         page.set_paces(ModelRc::from(self.paces.clone()));
         window.global::<RulesAdapter>().set_sentences(ModelRc::from(self.sentences.clone()));
         page.on_choose_opponent(touched!(app, |pages, cx, opponent| {
@@ -75,6 +78,16 @@ impl NewGame {
         }));
         page.on_choose_level(touched!(app, |pages, cx, level| {
             pages.new_game.remember(cx, move |last| last.level = level.clamp(1.0, 10.0));
+        }));
+        page.on_choose_engine(touched!(app, |pages, cx, index| {
+            let named =
+                engines(cx.known, pages.new_game.game).nth(usize::try_from(index).unwrap_or(usize::MAX));
+            let name = named.map(|engine| engine.name.clone()).unwrap_or_default();
+            pages.new_game.remember(cx, move |last| last.engine = name);
+        }));
+        page.on_choose_engine_seconds(touched!(app, |pages, cx, seconds| {
+            let seconds = seconds.clamp(1, proto::limits::ENGINE_SECONDS as i32) as u32;
+            pages.new_game.remember(cx, move |last| last.engine_seconds = seconds);
         }));
         page.on_choose_adaptive(touched!(app, |pages, cx, adaptive| {
             pages.new_game.remember(cx, move |last| last.adaptive = adaptive);
@@ -211,7 +224,15 @@ impl NewGame {
             }
             LastOpponent::Here => (here(), here()),
             LastOpponent::Bot => {
-                let bot = Seat { bot_adapts: last.adaptive, ..game::bot_of(last.level) };
+                let bot = match chosen_engine(cx.known, game) {
+                    // The strongest bot stands in for it.
+                    Some((_, engine)) => Seat {
+                        engine: engine.name.clone(),
+                        engine_seconds: last.engine_seconds,
+                        ..game::bot_of(10.0)
+                    },
+                    None => Seat { bot_adapts: last.adaptive, ..game::bot_of(last.level) },
+                };
                 let begins = match last.colour {
                     LastColour::First => true,
                     LastColour::Second => false,
@@ -245,6 +266,10 @@ impl NewGame {
         });
         page.set_level(last.level);
         page.set_adaptive(last.adaptive);
+        let names = engines(known, self.game).map(|engine| engine.name.as_str().into());
+        update(&self.engines, &names.collect::<Vec<SharedString>>());
+        page.set_engine(chosen_engine(known, self.game).map_or(-1, |(index, _)| index as i32));
+        page.set_engine_seconds(last.engine_seconds as i32);
         let sheet = known.sheets.get(&(self.game as i32));
         page.set_strength(
             sheet.and_then(|sheet| sheet.strength.as_ref()).map_or_else(Strength::default, strength),
@@ -340,6 +365,17 @@ impl NewGame {
             sheet.lines().filter(|line| !line.trim().is_empty()).map(Into::into).collect();
         update(&self.sentences, &sentences);
     }
+}
+
+/// The engines that play this game.
+fn engines(known: &AppState, game: wire::Game) -> impl Iterator<Item = &control::Engine> {
+    known.state.engines.iter().filter(move |engine| engine.game() == game)
+}
+
+/// The engine that was chosen last for this game, if it is still there, and its place among those that play it.
+fn chosen_engine(known: &AppState, game: wire::Game) -> Option<(usize, &control::Engine)> {
+    let name = known.last(game).engine;
+    engines(known, game).enumerate().find(|(_, engine)| engine.name == name)
 }
 
 fn strength(known: &control::Strength) -> Strength {

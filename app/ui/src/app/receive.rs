@@ -218,6 +218,7 @@ impl Controller {
             Asked::Backup(question) => pages.backup.reply(&question, answer, cx),
             Asked::Board(question) => pages.board.reply(question, answer, cx),
             Asked::Editor(adapters::editor::Question) => adapters::editor::reply(answer, cx),
+            Asked::Engines(question) => pages.engines.reply(question, answer, cx),
             Asked::Friends(question) => pages.friends.reply(&question, answer, cx),
             Asked::Gifts(question) => adapters::gifts::reply(question, answer, cx),
             Asked::Guest(question) => pages.guest.reply(question, answer, cx),

@@ -369,7 +369,10 @@ fn seat_of(view: View<'_>, room: &Room, board: &control::Board, of: wire::Side) 
         who,
         level,
         adaptive: seat.is_some_and(|seat| seat.bot_adapts),
-        name: seat.map(|seat| seat.name.as_str()).unwrap_or_default().into(),
+        name: seat
+            .map(|seat| if seat.engine.is_empty() { seat.name.as_str() } else { seat.engine.as_str() })
+            .unwrap_or_default()
+            .into(),
         side: side(of),
         colour: side(if is_swapped(board) { other(of) } else { of }),
         to_move: room.result.is_none() && room.race.is_none() && board.turn() == of,
