@@ -56,13 +56,13 @@ async fn a_cut(kind: Kind) {
 #[tokio::test]
 #[ignore = "needs Prosody: make test-carriers"]
 async fn a_connection_to_prosody_that_is_cut_is_resumed() {
-    a_cut(Kind::Prosody).await;
+    Box::pin(a_cut(Kind::Prosody)).await;
 }
 
 #[tokio::test]
 #[ignore = "needs ejabberd: make test-carriers"]
 async fn a_connection_to_ejabberd_that_is_cut_is_resumed() {
-    a_cut(Kind::Ejabberd).await;
+    Box::pin(a_cut(Kind::Ejabberd)).await;
 }
 
 #[tokio::test]
