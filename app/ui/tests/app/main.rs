@@ -6,6 +6,7 @@ mod support;
 mod board;
 mod drawn;
 mod ends;
+mod engines;
 mod feel;
 mod gifts;
 mod golden;

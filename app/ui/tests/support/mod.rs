@@ -1,5 +1,6 @@
 //! Shared by tests and pictures: a fake host, and stories, one for each state that a page can show.
 
+pub(crate) mod engines;
 pub(crate) mod games;
 pub(crate) mod hotspot;
 pub(crate) mod people;
@@ -896,8 +897,12 @@ pub(crate) fn ended(room: control::Room) -> control::Room {
 /// All stories.
 pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
     let others = people::PEOPLE.into_iter().chain(puzzles::PUZZLES).chain(people::DISTURBANCES);
-    let later =
-        PREFERRED.into_iter().chain(puzzles::MISTAKES).chain(hotspot::HOTSPOT).chain(several::SEVERAL);
+    let later = PREFERRED
+        .into_iter()
+        .chain(puzzles::MISTAKES)
+        .chain(hotspot::HOTSPOT)
+        .chain(several::SEVERAL)
+        .chain(engines::ENGINES);
     STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS).chain(later)
 }
 
