@@ -14,7 +14,7 @@ use tracing::{debug, error, warn};
 use crate::actor::{Actor, BotSeat, Message, notice};
 use crate::answer_delay::AnswerDelay;
 use crate::bots::{self, BotNews, BotOnce, BotThread};
-use crate::installed::{self, News, NotTaken};
+use crate::installed::{self, News};
 use crate::journal::OfRoom;
 use crate::refusal::Refusal;
 use crate::responder::{Answer, Responder, done};
@@ -537,12 +537,6 @@ impl Actor {
             };
             Box::new(EngineBot::new(engine.program, engine.protocol, sandbox(), Some(own), tell))
         }))
-    }
-}
-
-impl From<NotTaken> for Refusal {
-    fn from(NotTaken(detail, words): NotTaken) -> Self {
-        refused(detail.into(), words)
     }
 }
 
