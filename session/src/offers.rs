@@ -298,6 +298,7 @@ impl MatchState {
         } else {
             self.set_offered(cx, None);
             cx.tell(Event::OfferEnded { id, kind: consent.kind, mine: true, accepted: false });
+            self.show_held_back(cx);
             self.settle(cx);
         }
     }
@@ -338,6 +339,7 @@ impl MatchState {
             cx.tell(Event::OfferEnded { id: self.id(), kind, mine: true, accepted: true });
         }
         self.decline_pointless(cx);
+        self.show_held_back(cx);
         self.settle(cx);
         cx.tell(Event::MatchChanged(self.id()));
     }
@@ -380,15 +382,21 @@ impl MatchState {
 
     /// The own offer was declined: shows the peer's offer, if one was held back. If both offered the same, it is accepted.
     fn show_theirs(&mut self, cx: &mut Cx<'_>, declined: OfferKind) -> Option<Following> {
-        let id = self.id();
-        let offer = self.their_offer.as_mut()?;
-        offer.shown = true;
-        let offer = *offer;
-        if offer.kind == declined && offer.kind != OfferKind::TakeBack {
+        let same = |offer: &TheirOffer| offer.kind == declined && offer.kind != OfferKind::TakeBack;
+        if let Some(offer) = self.their_offer.filter(same) {
             return self.accept_theirs(cx, offer);
         }
-        cx.tell(Event::Offered { id, kind: offer.kind });
+        self.show_held_back(cx);
         None
+    }
+
+    /// The own offer is no longer open: shows the peer's offer, if it was held back until then.
+    fn show_held_back(&mut self, cx: &mut Cx<'_>) {
+        let id = self.id();
+        if let Some(offer) = self.their_offer.as_mut().filter(|offer| !offer.shown) {
+            offer.shown = true;
+            cx.tell(Event::Offered { id, kind: offer.kind });
+        }
     }
 
     fn set_offered(&mut self, cx: &mut Cx<'_>, offered: Option<Consent>) {

@@ -86,7 +86,8 @@ const LENGTH: usize = 120;
 const MODEL_OPS: u64 = 1_000_000;
 
 /// Lists that have failed once.
-const FAILED: [u64; 4] = [281_285_724, 700_201_612, 710_586_087, 712_394_252];
+const FAILED: [u64; 7] =
+    [281_285_724, 700_201_612, 710_586_087, 712_394_252, 713_458_397, 723_372_300, 763_480_995];
 
 #[test]
 fn whatever_happens_both_records_are_equal_in_the_end() {

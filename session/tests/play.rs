@@ -215,6 +215,33 @@ fn a_new_game_follows_once_with_colours_swapped() {
     pair.conclude();
 }
 
+#[test]
+fn who_accepts_a_new_game_and_asks_for_a_move_back_is_answered_though_the_acceptance_was_lost() {
+    for asker in [ANNA, BERT] {
+        let (mut pair, id) = Pair::playing();
+        for number in 0..4 {
+            pair.act(ANNA, id, place(number, 0)).expect("her turn");
+            pair.run();
+            pair.act(BERT, id, place(number, 1)).expect("his turn");
+            pair.run();
+        }
+        pair.act(ANNA, id, place(4, 0)).expect("her turn");
+        pair.run();
+        pair.offer(asker, id, OfferKind::NewGame).expect("it is over");
+        pair.run();
+        pair.answer(1 - asker, id, true).expect("it is asked");
+        pair.offer(1 - asker, id, OfferKind::TakeBack).expect("the win was played");
+        pair.lose_links();
+        pair.connect();
+        pair.run();
+        let asked = pair.devices[asker].state(id).their_offer();
+        let waits = pair.devices[1 - asker].state(id).my_offer();
+        assert_eq!(asked, waits, "who waits for an answer is shown as asking");
+        pair.conclude();
+        assert_eq!(pair.devices[asker].journal.matches.len(), 2, "the new game began");
+    }
+}
+
 fn play(id: MatchId, ply: u32, action: engine::Action, digest: u64, revision: u32) -> Envelope {
     let match_id = Bytes::copy_from_slice(&id.0);
     let action = Some(wire::action(action));

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use proto::board;
-use proto::control::{self, EngineProtocol, NoticeKind, Room, reply, request, seat};
+use proto::control::{self, EngineProtocol, NoticeKind, Room, event, reply, request, seat};
 use tests::house::{Device, House};
 
 /// One test at a time: a program that is being started holds, for a moment, what this process has open, such as the lock of
@@ -246,6 +246,77 @@ async fn an_engine_advises_and_a_program_that_is_none_is_refused_with_a_reason()
     }
     let refusal = add(&mut anna, Path::new("/nowhere/engine"), EngineProtocol::Uci).await;
     assert!(refusal.expect_err("it is not there").reason.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_match_is_evaluated_by_an_engine_that_can_and_by_no_other() {
+    let _alone = ALONE.lock().await;
+    let (mut house, folder) = (House::new(47), Folder::new());
+    let mut anna = house.device("Anna").await;
+    // Whoever is to move stands better. A chariot goes up and down, also in positions beside the match.
+    let program = folder.script(
+        "Sage",
+        "set -- $line; fen=$2 side=$3; shift 7; if [ $# -gt 0 ]; then shift; fi; \
+         for move; do if [ $side = w ]; then side=b; else side=w; fi; done; \
+         up=a1a2 down=a2a1 row=${fen##*/}; if [ $side = b ]; then up=a10a9 down=a9a10 row=$fen; fi; \
+         case $row in [Rr]*) at=home;; *) at=away;; esac; \
+         for move; do case $move in $up) at=away;; $down) at=home;; esac; done; \
+         if [ $at = home ]; then best=$up; else best=$down; fi; \
+         echo info depth 9 score cp 500 nodes 99 pv $best; echo bestmove $best",
+    );
+    add(&mut anna, &program, EngineProtocol::Uci).await.expect("it plays");
+    add(&mut anna, &folder.resigning(), EngineProtocol::Gtp).await.expect("it plays");
+    let file = b"[Game \"Chinese Chess\"]\n[Format \"ICCS\"]\n\n1. H2-E2 H9-G7 2. H0-G2 *\n";
+    let file = control::Import { name: "a.pgn".into(), content: file.to_vec().into() };
+    let Ok(reply::Body::RoomId(room_id)) = anna.client.ask(request::Body::Import(file)).await else {
+        panic!("it is a game");
+    };
+    let judge = |engine: &str| {
+        let (room_id, engine) = (room_id.clone(), engine.into());
+        request::Body::AnalyseMatch(control::AnalyseMatch { room_id, on: true, engine })
+    };
+    for (engine, because) in [("Shy", "does not play this game"), ("Nobody", "no such engine")] {
+        let refusal = anna.client.ask(judge(engine)).await.expect_err("it gives none");
+        assert!(refusal.reason.is_some_and(|words| words.en.contains(because)), "{engine}");
+    }
+    anna.client.done(judge("Sage")).await;
+    let all = loop {
+        if let Some(event::Body::Judgements(told)) = anna.client.next().await.body
+            && told.ended
+        {
+            break told;
+        }
+    };
+    assert_eq!((all.total, all.positions.len()), (4, 4));
+    assert_eq!(anna.client.seen.notices, [], "each answer was the engine's own");
+    let chances: Vec<bool> = all.positions.iter().map(|one| one.permille > 0).collect();
+    assert_eq!(chances, [true, false, true, false], "of the first side, whoever is to move: {all:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn by_rules_that_an_engine_does_not_play_the_hint_is_our_own() {
+    let _alone = ALONE.lock().await;
+    let (mut house, folder) = (House::new(48), Folder::new());
+    let mut anna = house.device("Anna").await;
+    // It would always answer with the same point, which is not free.
+    let program = folder.put(
+        "stubborn",
+        "#!/bin/sh\nwhile read -r word rest; do case $word in\n\
+         ABOUT) echo 'name=\"Stubborn\"';;\nSTART) echo OK;;\nBEGIN|BOARD) echo 7,7;;\nesac; done\n",
+    );
+    add(&mut anna, &program, EngineProtocol::Gomocup).await.expect("it plays");
+    let options = vec![control::ChosenOption { option: "edge-five".into(), value: "no".into() }];
+    let choice = control::GameChoice { game: board::Game::Gomoku.into(), options, ..Default::default() };
+    let open = control::OpenRoom { choice: Some(choice), ..Default::default() };
+    let Ok(reply::Body::RoomId(room_id)) = anna.client.ask(request::Body::OpenRoom(open)).await else {
+        panic!("no room");
+    };
+    let hint = control::Hint { room_id, lines: 1, engine: "Stubborn".into(), ..Default::default() };
+    let Ok(reply::Body::Hint(found)) = anna.client.ask(request::Body::Hint(hint)).await else {
+        panic!("no hint");
+    };
+    assert!(!found.notation.is_empty());
+    assert_eq!(anna.client.seen.notices, [], "the engine was not asked");
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,12 +2,14 @@
 //!
 //! The file is apart from the journal, and in no backup: a list from elsewhere would name programs to run.
 
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use engine::Level;
 use engines::{Fault, Program, Protocol, Sandbox, Tried};
-use proto::control::{self, EngineProtocol, RefusalCode, event};
+use proto::control::{self, EngineProtocol, RefusalCode, Words, event};
 use proto::limits;
 use session::wire;
 use tracing::warn;
@@ -50,22 +52,71 @@ pub(crate) enum News {
 pub(crate) struct Installed {
     file: PathBuf,
     engines: Vec<Engine>,
+    /// Lines of the file that this version cannot use. They are kept as they are.
+    unused: Vec<String>,
+    /// The file is no list that this version reads: it is set aside before another is written.
+    is_foreign: bool,
     hidden: Vec<PathBuf>,
     /// Found when it is first needed.
     sandbox: Arc<OnceLock<Sandbox>>,
 }
 
-/// A change that the list does not take, for the log and in both languages.
-pub(crate) struct NotTaken(pub(crate) &'static str, pub(crate) [&'static str; 2]);
+/// Why the list does not take a change.
+#[derive(Debug)]
+pub(crate) enum NotTaken {
+    Full,
+    /// Control characters in the path or an argument.
+    Characters,
+    NotKept(io::Error),
+}
+
+impl From<NotTaken> for Refusal {
+    fn from(why: NotTaken) -> Self {
+        let (code, detail, zh, en) = match why {
+            NotTaken::Full => (
+                RefusalCode::RefusalBadRequest,
+                "the list is full".to_owned(),
+                "引擎已经太多，请先移除一个。",
+                "There are too many engines: remove one first.",
+            ),
+            NotTaken::Characters => (
+                RefusalCode::RefusalBadRequest,
+                "control characters".to_owned(),
+                "程序的路径或参数含有不支持的字符。",
+                "The path or an argument has characters that are not supported.",
+            ),
+            NotTaken::NotKept(error) if error.kind() == io::ErrorKind::StorageFull => (
+                RefusalCode::RefusalDisk,
+                error.to_string(),
+                "存储空间已满，无法保存。",
+                "It could not be saved: the storage is full.",
+            ),
+            NotTaken::NotKept(error) => (
+                RefusalCode::RefusalDisk,
+                error.to_string(),
+                "引擎列表无法保存。",
+                "The list of engines could not be saved.",
+            ),
+        };
+        let reason = Some(Words { zh: zh.into(), en: en.into() });
+        Refusal { reason, ..Refusal::new(code, detail) }
+    }
+}
 
 impl Installed {
-    /// The list of this data directory. What cannot be read of it is left out.
+    /// The list of this data directory. What cannot be read of it is not shown, and not lost.
     pub(crate) fn load(folder: &Path) -> Self {
         let file = folder.join(FILE);
-        let engines = read(&file);
+        let (read, is_foreign) = match read(&file) {
+            Ok(read) => (read, false),
+            Err(error) => {
+                warn!(%error, "the list of engines cannot be read, and is left alone");
+                (Read::default(), true)
+            }
+        };
         let home = directories::BaseDirs::new().map(|all| all.home_dir().to_owned());
         let hidden = home.into_iter().chain([folder.to_owned()]).collect();
-        Self { file, engines, hidden, sandbox: Arc::default() }
+        Self { file, engines: read.engines, unused: read.unused, is_foreign, hidden, sandbox: Arc::default() }
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Engine> {
@@ -117,8 +168,7 @@ impl Installed {
     /// Adds an engine under this name, or with a number after it if that is taken.
     pub(crate) fn add(&mut self, name: &str, program: Program, tried: &Tried) -> Result<Engine, NotTaken> {
         if self.engines.len() >= limits::ENGINES {
-            let words = ["引擎已经太多，请先移除一个。", "There are too many engines: remove one first."];
-            return Err(NotTaken("the list is full", words));
+            return Err(NotTaken::Full);
         }
         let file_name = program.path.file_name().map(|name| name.to_string_lossy().into_owned());
         let names = [name.to_owned(), tried.name.clone(), file_name.unwrap_or_default()];
@@ -128,11 +178,7 @@ impl Installed {
         let free = std::iter::once(usual.clone()).chain(numbered).find(|name| self.get(name).is_none());
         let engine = Engine { name: free.unwrap_or(usual), program, protocol: tried.protocol };
         if !is_written(&engine) {
-            let words = [
-                "程序的路径或参数含有不支持的字符。",
-                "The path or an argument has characters that are not supported.",
-            ];
-            return Err(NotTaken("control characters", words));
+            return Err(NotTaken::Characters);
         }
         self.engines.push(engine.clone());
         self.keep().inspect_err(|_| drop(self.engines.pop()))?;
@@ -150,7 +196,7 @@ impl Installed {
         Ok(true)
     }
 
-    fn keep(&self) -> Result<(), NotTaken> {
+    fn keep(&mut self) -> Result<(), NotTaken> {
         let mut text = format!("{HEADING}\n");
         for engine in &self.engines {
             let path = engine.program.path.to_string_lossy();
@@ -159,15 +205,29 @@ impl Installed {
             text.push_str(&fields.collect::<Vec<_>>().join("\t"));
             text.push('\n');
         }
-        let beside = self.file.with_extension("new");
-        let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &self.file));
-        written.map_err(|error| {
+        for line in &self.unused {
+            text.push_str(line);
+            text.push('\n');
+        }
+        self.replace(text.as_bytes()).map_err(|error| {
             warn!(%error, "the list of engines cannot be kept");
-            NotTaken(
-                "it cannot be kept",
-                ["存储空间已满，无法保存。", "It could not be saved: the storage is full."],
-            )
+            NotTaken::NotKept(error)
         })
+    }
+
+    /// Replaces the file; a crash leaves the old or the new one. A foreign file gets another name first.
+    fn replace(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let beside = self.file.with_extension("new");
+        let mut new = File::create(&beside)?;
+        new.write_all(bytes)?;
+        new.sync_all()?;
+        if self.is_foreign {
+            let mut names = (1..u32::MAX).map(|number| self.file.with_extension(format!("old-{number}")));
+            let aside = names.find(|name| !name.exists()).expect("the list of a folder ends");
+            fs::rename(&self.file, aside)?;
+            self.is_foreign = false;
+        }
+        fs::rename(beside, &self.file)
     }
 }
 
@@ -199,29 +259,37 @@ fn is_written(engine: &Engine) -> bool {
     all.into_iter().all(|text| !text.contains(char::is_control))
 }
 
-fn read(file: &Path) -> Vec<Engine> {
-    use std::io::Read;
+/// What a file of ours holds.
+#[derive(Default)]
+struct Read {
+    engines: Vec<Engine>,
+    unused: Vec<String>,
+}
+
+/// Reads the file; without one, the list is empty.
+///
+/// # Errors
+/// It cannot be read, or is no list of this version.
+fn read(file: &Path) -> io::Result<Read> {
     let mut text = String::new();
-    match std::fs::File::open(file).and_then(|file| file.take(FILE_BYTES).read_to_string(&mut text)) {
+    match File::open(file).and_then(|file| file.take(FILE_BYTES + 1).read_to_string(&mut text)) {
         Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
-        Err(error) => {
-            warn!(%error, "the list of engines cannot be read");
-            return Vec::new();
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Read::default()),
+        Err(error) => return Err(error),
     }
     let mut lines = text.lines();
-    if lines.next() != Some(HEADING) {
-        warn!("the list of engines is of another kind, and is left alone");
-        return Vec::new();
+    if lines.next() != Some(HEADING) || text.len() as u64 > FILE_BYTES {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is of another kind or version"));
     }
-    let mut engines: Vec<Engine> = Vec::new();
-    for engine in lines.filter_map(read_line).take(limits::ENGINES) {
-        if engines.iter().all(|other| other.name != engine.name) {
-            engines.push(engine);
+    let mut read = Read::default();
+    for line in lines {
+        let engine = read_line(line).filter(|_| read.engines.len() < limits::ENGINES);
+        match engine.filter(|engine| read.engines.iter().all(|other| other.name != engine.name)) {
+            Some(engine) => read.engines.push(engine),
+            None => read.unused.push(line.to_owned()),
         }
     }
-    engines
+    Ok(read)
 }
 
 fn read_line(line: &str) -> Option<Engine> {
@@ -301,6 +369,55 @@ mod tests {
         }
         std::fs::write(&file, [0xff; 64]).expect("written");
         assert!(Installed::load(folder.path()).engines.is_empty());
+    }
+
+    #[test]
+    fn a_file_of_another_version_is_set_aside_before_one_is_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (number, other) in
+            ["qiyou engines 2\nA\tgtp\t/a\tin a new form\n", "no list"].into_iter().enumerate()
+        {
+            std::fs::write(folder.path().join(FILE), other).expect("written");
+            let mut list = Installed::load(folder.path());
+            assert!(list.remove("A").is_ok_and(|removed| !removed));
+            let add =
+                |list: &mut Installed, name| list.add(name, program("/b", &[]), &tried("")).expect("added");
+            add(&mut list, "B");
+            add(&mut list, "C");
+            assert_eq!(Installed::load(folder.path()).engines, list.engines);
+            let aside = folder.path().join(format!("{FILE}.old-{}", number + 1));
+            assert_eq!(std::fs::read_to_string(aside).expect("set aside"), other);
+        }
+    }
+
+    #[test]
+    fn lines_that_this_version_cannot_use_stay_in_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join(FILE);
+        let unused = "B\tchess\t/b\nC\tuci\trelative";
+        std::fs::write(&file, format!("{HEADING}\n{unused}\nA\tgtp\t/a\n")).expect("written");
+        let mut list = Installed::load(folder.path());
+        list.add("D", program("/d", &["-x"]), &tried("")).expect("added");
+        assert!(list.remove("A").expect("kept"));
+        let text = std::fs::read_to_string(&file).expect("read");
+        assert_eq!(text, format!("{HEADING}\nD\tgtp\t/d\t-x\n{unused}\n"));
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_kept_is_as_before_and_the_reason_is_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut list = Installed::load(folder.path());
+        list.add("A", program("/a", &[]), &tried("")).expect("added");
+        std::fs::create_dir(folder.path().join("engines.new")).expect("something stands in the way");
+        let refusal = Refusal::from(list.add("B", program("/b", &[]), &tried("")).expect_err("not kept"));
+        assert_eq!(refusal.code, RefusalCode::RefusalDisk);
+        let said = refusal.reason.expect("a sentence");
+        assert_eq!(said.en, "The list of engines could not be saved.");
+        assert!(list.remove("A").is_err());
+        assert_eq!(list.engines.iter().map(|engine| engine.name.as_str()).collect::<Vec<_>>(), ["A"]);
+        assert_eq!(Installed::load(folder.path()).engines, list.engines);
+        let full = NotTaken::NotKept(io::ErrorKind::StorageFull.into());
+        assert!(Refusal::from(full).reason.is_some_and(|said| said.en.contains("full")));
     }
 
     #[test]

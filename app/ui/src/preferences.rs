@@ -115,6 +115,8 @@ pub struct LastGame {
     pub engine: String,
     /// Seconds that an engine has for each move.
     pub engine_seconds: u32,
+    /// Name of the engine that gives hints and evaluates matches; empty: this device's own bot.
+    pub adviser: String,
     /// The player's colour.
     pub colour: LastColour,
     /// The host's word for the time control; empty: as [`Preferences::pace`].
@@ -145,6 +147,7 @@ impl Default for LastGame {
             adaptive: false,
             engine: String::new(),
             engine_seconds: 3,
+            adviser: String::new(),
             colour: LastColour::First,
             pace: String::new(),
             hints: false,
@@ -391,6 +394,7 @@ mod tests {
             level: 10.0,
             engine: String::new(),
             engine_seconds: 3,
+            adviser: String::new(),
             adaptive: false,
             colour: LastColour::Second,
             pace: String::new(),

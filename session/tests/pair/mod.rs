@@ -628,6 +628,9 @@ impl Pair {
                 self.run();
                 self.answer(ANNA, id, true).expect("asked");
                 self.run();
+                // Paused with nothing left on the clock.
+                self.wait(Duration::ZERO);
+                self.run();
             }
             // Enough for a full board of gomoku. Other games may go on for ever and end by resignation.
             for _ in 0..PATIENCE {

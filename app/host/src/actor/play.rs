@@ -14,7 +14,7 @@ use tracing::{debug, error, warn};
 use crate::actor::{Actor, BotSeat, Message, notice};
 use crate::answer_delay::AnswerDelay;
 use crate::bots::{self, BotNews, BotOnce, BotThread};
-use crate::installed::{self, News, NotTaken};
+use crate::installed::{self, News};
 use crate::journal::OfRoom;
 use crate::refusal::Refusal;
 use crate::responder::{Answer, Responder, done};
@@ -478,18 +478,13 @@ impl Actor {
         }
     }
 
-    /// The bot that gives a hint: the engine of this name, or the strongest of ours.
-    pub(crate) fn adviser(
-        &mut self,
-        room: MatchId,
-        kind: GameKind,
-        engine: &str,
-    ) -> Result<BotOnce, Refusal> {
+    /// The bot that gives a hint: the engine of this name if it plays by these rules, or the strongest of ours.
+    pub(crate) fn adviser(&mut self, room: MatchId, setup: &Setup, engine: &str) -> Result<BotOnce, Refusal> {
+        let kind = setup.kind();
         let own = self.own_bot(kind, Level::MAX);
-        if engine.is_empty() {
+        if engine.is_empty() || !plays(self.plays_kind(engine, kind)?, setup) {
             return Ok(own);
         }
-        self.plays_kind(engine, kind)?;
         self.engine_bot(PlayedBy::Hint(room), engine, own).map_err(|_| no_such(engine))
     }
 
@@ -537,12 +532,6 @@ impl Actor {
             };
             Box::new(EngineBot::new(engine.program, engine.protocol, sandbox(), Some(own), tell))
         }))
-    }
-}
-
-impl From<NotTaken> for Refusal {
-    fn from(NotTaken(detail, words): NotTaken) -> Self {
-        refused(detail.into(), words)
     }
 }
 

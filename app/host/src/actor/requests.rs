@@ -766,8 +766,9 @@ impl Actor {
             return responder.refuse(error.into());
         }
         let lines = hint.lines as usize;
-        let record = self.rooms[&id].record().actions.clone();
-        let make = match self.adviser(id, game.kind(), &hint.engine) {
+        let (record, setup) =
+            (self.rooms[&id].record().actions.clone(), self.rooms[&id].record().setup.clone());
+        let make = match self.adviser(id, &setup, &hint.engine) {
             Ok(make) => make,
             Err(refusal) => return responder.refuse(refusal),
         };

@@ -584,15 +584,15 @@ impl BoardPage {
         // A Lights Out board has one solution, and a puzzle's hint is one move, which is looked for before it is told.
         let lines = if is_lamps(room) || room.puzzle.is_some() { 0 } else { HINT_LINES };
         let narrow = room.puzzle.is_some();
+        let asks_engine = !solve && !narrow;
+        let engine = if asks_engine {
+            cx.known.adviser(super::wire_game(room.setup.as_ref()), false)
+        } else {
+            String::new()
+        };
         let (room, ply, revision) = (room.id.clone(), ply(room), room.revision);
         cx.ask.send(
-            request::Body::Hint(control::Hint {
-                room_id: room.clone(),
-                lines,
-                solve,
-                narrow,
-                engine: String::new(),
-            }),
+            request::Body::Hint(control::Hint { room_id: room.clone(), lines, solve, narrow, engine }),
             Question::Hint { room: room.clone(), ply, revision },
         );
         self.hint = Some(HintState::Asked { room, ply, solve });

@@ -7,6 +7,7 @@ use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{game, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
+use crate::preferences::LastGame;
 use crate::screens::{Dialog, EngineView, EnginesAdapter, MainWindow, Remark};
 
 /// State of the dialog besides the host's list.
@@ -53,6 +54,17 @@ impl Engines {
                 pages.engines.add(found.program, found.arguments, protocol, cx);
             }
         }));
+        page.on_set_adviser(touched!(app, |_pages, cx, index, on| {
+            let named = usize::try_from(index).ok().and_then(|index| cx.known.state.engines.get(index));
+            if let Some(engine) = named {
+                let name = if on { engine.name.clone() } else { String::new() };
+                let word = game::word(engine.game());
+                cx.preferences.change(move |known| {
+                    let last = known.games.entry(word.into()).or_insert_with(|| LastGame::first(word));
+                    last.adviser = name;
+                });
+            }
+        }));
         page.on_remove(touched!(app, |_pages, cx, index| {
             let named = usize::try_from(index).ok().and_then(|index| cx.known.state.engines.get(index));
             if let Some(name) = named.map(|engine| engine.name.clone()) {
@@ -84,7 +96,7 @@ impl Engines {
 
     pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         let page = window.global::<EnginesAdapter>();
-        let views = |list: &[Engine]| list.iter().map(view).collect::<Vec<_>>();
+        let views = |list: &[Engine]| list.iter().map(|engine| view(engine, known)).collect::<Vec<_>>();
         update(&self.added_view, &views(&known.state.engines));
         update(&self.found_view, &views(&self.found));
         page.set_busy(self.tried > 0);
@@ -96,11 +108,18 @@ fn find(cx: &mut Cx<'_>) {
     cx.ask.send(request::Body::FindEngines(control::FindEngines {}), Question::Find);
 }
 
-fn view(engine: &Engine) -> EngineView {
+/// Whether it gives evaluations: so do the protocols of xiangqi.
+pub(crate) fn judges(engine: &Engine) -> bool {
+    matches!(engine.protocol(), EngineProtocol::Uci | EngineProtocol::Ucci)
+}
+
+fn view(engine: &Engine, known: &AppState) -> EngineView {
     EngineView {
         name: engine.name.as_str().into(),
         game: game::shown(engine.game()),
         confined: engine.confined,
         missing: engine.missing,
+        advises: known.last(engine.game()).adviser == engine.name,
+        judges: judges(engine),
     }
 }

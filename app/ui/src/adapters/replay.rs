@@ -230,7 +230,8 @@ impl Replay {
         let Some(shown) = &mut self.shown else { return };
         shown.judging = on;
         let room_id = shown.summary.room_id.clone();
-        cx.ask.tell(request::Body::AnalyseMatch(control::AnalyseMatch { room_id, on, ..Default::default() }));
+        let engine = cx.known.adviser(super::wire_game(shown.summary.setup.as_ref()), true);
+        cx.ask.tell(request::Body::AnalyseMatch(control::AnalyseMatch { room_id, on, engine }));
     }
 
     fn play_on(&self, against_device: bool, cx: &mut Cx<'_>) {

@@ -100,6 +100,18 @@ impl AppState {
         self.preferences.games.get(word).cloned().unwrap_or_else(|| LastGame::first(word))
     }
 
+    /// The engine that gives hints in this game, if one is chosen and there; `judges`: one with evaluations.
+    pub(crate) fn adviser(&self, game: WireGame, judges: bool) -> String {
+        let named = self.last(game).adviser;
+        let is_it = |engine: &&control::Engine| {
+            engine.name == named
+                && engine.game() == game
+                && !engine.missing
+                && (!judges || adapters::engines::judges(engine))
+        };
+        self.state.engines.iter().find(is_it).map_or(String::new(), |engine| engine.name.clone())
+    }
+
     /// The game for invitations of people nearby.
     pub(crate) fn nearby_game(&self) -> WireGame {
         adapters::game::of_word(&self.preferences.nearby_game)

@@ -1,13 +1,15 @@
 //! Engines that the person has installed, as opponents.
 
+use engine::Side;
 use proto::board::Game;
 use proto::control::{self, request};
 use qiyou::headless::Stage;
 use qiyou::screens::{Dialog, EnginesAdapter, NewGameAdapter, Page};
-use slint::ComponentHandle;
+use slint::{ComponentHandle, Model};
 
 use crate::support::engines::{added, engine, find};
-use crate::support::{SIZES, Told, body};
+use crate::support::games::{against_the_device, go, xiangqi};
+use crate::support::{SIZES, Told, body, open};
 use crate::touches::{dialog, names, says, tap};
 
 fn asked(stage: &Stage, told: &mut Told) -> Vec<request::Body> {
@@ -66,4 +68,48 @@ fn programs_are_found_added_and_removed_in_the_settings() {
     let is_removed =
         |body: &request::Body| matches!(body, request::Body::RemoveEngine(one) if one.name == "Rapfi");
     assert!(removed.iter().any(is_removed), "{removed:?}");
+}
+
+/// A match of xiangqi against this device's bot, with Red to move.
+fn xiangqi_room() -> control::Room {
+    against_the_device(&xiangqi(), Side::First)
+}
+
+/// Touches "Hint" in this room. Returns the engine that is asked.
+fn hinted(stage: &Stage, told: &mut Told, room: control::Room) -> String {
+    open(stage, told, room);
+    told.answer(stage);
+    stage.settle(&told.scene);
+    tap(stage, told, "Hint");
+    let asked = told.answer(stage);
+    let engine = asked.iter().find_map(|request| match body(request) {
+        request::Body::Hint(hint) => Some(hint.engine.clone()),
+        _ => None,
+    });
+    engine.unwrap_or_else(|| panic!("a hint is asked for, not {asked:?}"))
+}
+
+#[test]
+fn hints_come_from_the_program_that_is_switched_on_while_it_is_there_and_in_its_game() {
+    let stage = Stage::new();
+    let mut told = Told::new(&stage, SIZES[0]);
+    let programs = |missing| {
+        vec![engine("Pikafish", Game::Xiangqi, true, missing), engine("Pachi", Game::Go, true, false)]
+    };
+    told.app.go(Page::Settings);
+    added(&told, programs(false));
+    find(&stage, &mut told, Vec::new());
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Hints by Pikafish");
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    let added_view = |told: &Told| -> Vec<bool> {
+        told.app.window().global::<EnginesAdapter<'_>>().get_added().iter().map(|one| one.advises).collect()
+    };
+    assert_eq!(added_view(&told), [true, false]);
+    tap(&stage, &told, "Close");
+    assert_eq!(hinted(&stage, &mut told, xiangqi_room()), "Pikafish");
+    assert_eq!(hinted(&stage, &mut told, against_the_device(&go(), Side::Second)), "", "nobody chose Pachi");
+    added(&told, programs(true));
+    assert_eq!(hinted(&stage, &mut told, xiangqi_room()), "", "the program is gone");
 }
