@@ -675,7 +675,7 @@ impl Actor {
 
     /// The room from the point of view of a client, a guest or a spectator.
     pub(crate) fn shown(&self, room: &Room, viewer: Viewer) -> control::Room {
-        let achieved = store::achieved(&self.journal, room).unwrap_or_else(|error| {
+        let achieved = store::achieved(&self.journal, room, viewer.guest()).unwrap_or_else(|error| {
             warn!(%error, "what was achieved is not known");
             None
         });
