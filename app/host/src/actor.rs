@@ -228,6 +228,7 @@ impl Actor {
         }
         let blocked = Blocked::new(store.blocked()?);
         let guests = Guests::new(&config);
+        let after_crash = Guests::after_crash(&config);
         let power = Power::new(config.sensors);
         let mut actor = Self {
             inbox,
@@ -298,6 +299,7 @@ impl Actor {
         }
         actor.start_radios(transports);
         actor.start_desktop(config.notifications, config.sleep, config.power);
+        actor.tasks.extend(after_crash);
         info!(name = actor.profile.name(), rooms = actor.rooms.len(), "the host has started");
         Ok(actor)
     }
