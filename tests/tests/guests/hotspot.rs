@@ -194,6 +194,8 @@ async fn the_network_has_the_name_and_passphrase_that_the_host_shows_and_ends_wi
     let ssid: &Vec<u8> = prop_cast(&profile["802-11-wireless"], "ssid").expect("a name");
     assert_eq!(*ssid, shown.ssid.as_bytes());
     assert_eq!(text("802-11-wireless", "mode").as_deref(), Some("ap"));
+    let channel: &u32 = prop_cast(&profile["802-11-wireless"], "channel").expect("a channel");
+    assert!([1, 6, 11].contains(channel), "one that is allowed everywhere, not {channel}");
     assert_eq!(text("802-11-wireless-security", "psk").as_ref(), Some(&shown.passphrase));
     assert_eq!(text("802-11-wireless-security", "key-mgmt").as_deref(), Some("wpa-psk"));
     assert_eq!(text("ipv4", "method").as_deref(), Some("shared"));

@@ -136,6 +136,9 @@ mod linux {
 
     /// Limit for NetworkManager to bring the network up. It takes a few seconds, of which most are wpa_supplicant's.
     const UP_WITHIN: Duration = Duration::from_secs(45);
+    /// The channels of 2.4 GHz that do not overlap. Left to itself, NetworkManager takes any that the adapter has by a hash of the
+    /// name, also 12 and 13, which the kernel refuses in many countries and where it knows of none.
+    const CHANNELS: [u32; 3] = [1, 6, 11];
 
     fn failed(error: impl ToString) -> AccessPointTrouble {
         AccessPointTrouble::Failed(error.to_string())
@@ -237,6 +240,11 @@ mod linux {
         }
     }
 
+    /// Networks of two devices in one place have different names, and most of them different channels.
+    fn channel(ssid: &str) -> u32 {
+        CHANNELS[ssid.bytes().map(usize::from).sum::<usize>() % CHANNELS.len()]
+    }
+
     fn profile(network: &Network) -> HashMap<&'static str, PropMap> {
         fn value(value: impl RefArg + 'static) -> Variant<Box<dyn RefArg>> {
             Variant(Box::new(value))
@@ -262,6 +270,7 @@ mod linux {
                     ("ssid", value(network.ssid.as_bytes().to_vec())),
                     ("mode", text("ap")),
                     ("band", text("bg")),
+                    ("channel", value(channel(&network.ssid))),
                 ]),
             ),
             (
