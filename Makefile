@@ -10,7 +10,7 @@ BUILT = $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
 WITHIN = CARGO_TARGET_$(TRIPLE)_RUNNER='$(CURDIR)/scripts/within'
 
-.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-arm64 deb-arm64 test-deb-arm64 test-carriers test-engines test-devices test-guest ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
+.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-arm64 deb-arm64 test-deb-arm64 test-carriers test-engines test-devices test-guest test-hotspot ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -104,6 +104,10 @@ test-devices: ## test gamepads and a vibration motor with Debian's kernel and ud
 test-guest: ## test the guest's page in real Chromium, Firefox and WebKit, with a real qiyoud; SHORT=1: a part, in Chromium; see tests/guest/README.md
 	@scripts/need build $(if $(SHORT),chromium,guest)
 	tests/guest/run $(if $(SHORT),--short)
+
+test-hotspot: ## test the Wi-Fi for guests with Debian's NetworkManager and emulated radios in a virtual machine
+	@scripts/need build lab
+	tests/hotspot/run
 
 ble-lab: ## test whole matches between two virtual handhelds with real BlueZ over an emulated radio, and strangers (needs PyPI)
 	@scripts/need build lab

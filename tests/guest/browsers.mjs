@@ -20,19 +20,19 @@ export const SIZES = {
 };
 
 /// A browser with a profile of its own, whose first language this is; `proxy`: the port of a SOCKS proxy on loopback. Gives {page(options), close()}; every page is of a fresh context
-/// where the engine can do that.
-export async function launch(engine, { language = "en", proxy = 0 } = {}) {
+/// where the engine can do that. `env`: variables for Chromium and Firefox.
+export async function launch(engine, { language = "en", proxy = 0, env = {} } = {}) {
   const profile = await mkdtemp(join(tmpdir(), "qiyou-guest-"));
   const forget = () => rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   try {
-    return engine === "webkit" ? await webkit(profile, language, proxy, forget) : await puppet(engine, profile, language, proxy, forget);
+    return engine === "webkit" ? await webkit(profile, language, proxy, forget) : await puppet(engine, profile, { language, proxy, env }, forget);
   } catch (error) {
     await forget();
     throw error;
   }
 }
 
-async function puppet(engine, profile, language, proxy, forget) {
+async function puppet(engine, profile, { language, proxy, env }, forget) {
   const locale = language === "zh" ? "zh-CN" : "en-US";
   const options =
     engine === "firefox"
@@ -45,7 +45,7 @@ async function puppet(engine, profile, language, proxy, forget) {
           args: ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
             "--disable-component-update", "--disable-sync", `--lang=${locale}`, `--accept-lang=${locale}`, ...(proxy ? [`--proxy-server=socks5://127.0.0.1:${proxy}`] : [])],
         };
-  const browser = await puppeteer.launch({ headless: true, userDataDir: profile, ...options });
+  const browser = await puppeteer.launch({ headless: true, userDataDir: profile, env: { ...process.env, ...env }, ...options });
   return {
     engine,
     page: async (options) => Puppet.make(await browser.createBrowserContext(), engine, options),
@@ -84,8 +84,9 @@ class Puppet {
     return other;
   }
 
+  /// A name of SIZES, or one of its form.
   async resize(size) {
-    const { width, height, deviceScaleFactor, ...touch } = SIZES[size];
+    const { width, height, deviceScaleFactor, ...touch } = SIZES[size] ?? size;
     await this.inner.setViewport({ width, height, deviceScaleFactor, ...(this.engine === "chromium" ? touch : {}) });
   }
 

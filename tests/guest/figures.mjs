@@ -1,5 +1,6 @@
 // What `make bench` says of the guest's page: bytes to the first board, time to it with a CPU slowed four times, how soon the host
-// sees a guest's move (in Chromium), and the memory of guests and watchers. With a real qiyoud: node figures.mjs
+// sees a guest's move (in Chromium), the memory of guests and watchers, and how soon a friend's device has a move while others watch.
+// With a real qiyoud: node figures.mjs
 import { readFile } from "node:fs/promises";
 
 import WebSocket from "ws";
@@ -10,9 +11,12 @@ import { begin, Player } from "./player.mjs";
 
 const ROUNDS = 7;
 const MOVES = 60;
-const MOST = { bytes: 120 * 1024, board: 1_500, seen: 40, guest: 200, watcher: 64 };
+const MOST = { bytes: 120 * 1024, board: 1_500, seen: 40, guest: 200, watcher: 64, added: 10 };
 const GUESTS = 8;
 const WATCHERS = 32;
+/// Moves of the match that is watched, in blocks with and without watchers in turn.
+const BLOCKS = 10;
+const BLOCK = 16;
 
 let host = await Host.start();
 const browser = await launch("chromium");
@@ -102,6 +106,63 @@ async function memory(urls) {
   return (await used() - before) / urls.length;
 }
 
+/// Points of a large Go board of which no two touch, so that nothing is ever captured.
+function points(count) {
+  const all = [];
+  for (let row = 1; row <= 19; row += 1) for (let column = row % 2; column < 19; column += 2) all.push(`${"abcdefghjklmnopqrst"[column]}${row}`);
+  return all.slice(0, count);
+}
+
+/// Milliseconds from a move at one device until the other has acknowledged it, as the mover's host measures them, without and with
+/// watchers of the match at the first device. The match is over TCP between two programs on this machine: no radio, so that what the
+/// watchers cost is not hidden by it.
+async function watched() {
+  const devices = [await Host.start({ name: "Anna", lan: true }), await Host.start({ name: "Ben", lan: true })];
+  try {
+    const [anna, ben] = devices;
+    const [{ address }] = await ben.ctl("address");
+    await anna.ctl("meet", address);
+    await ben.ctl("same");
+    await anna.ctl("same", "--wait", "10");
+    const accepted = ben.ctl("accept", "--wait", "20");
+    const [{ room_id: id }] = (await anna.ctl("invite", "Ben", "--game", "go", "-o", "size=19", "--colour", "first")).slice(-1);
+    await accepted;
+    const url = await anna.code(id, "--watch");
+    const seen = { without: [], with: [] };
+    let ply = 0;
+    let watchers = [];
+    for (const point of points(BLOCKS * BLOCK)) {
+      if (ply % BLOCK === 0) {
+        for (const socket of watchers) {
+          socket.removeAllListeners("close");
+          socket.terminate();
+        }
+        watchers = (ply / BLOCK) % 2 ? await Promise.all(Array.from({ length: WATCHERS }, () => connect(url))) : [];
+      }
+      const mover = devices[ply % 2];
+      const end = Date.now() + 10_000;
+      while (!(await mover.ctl("rooms"))[0].can_act) if (Date.now() > end) throw new Error(`move ${ply + 1} does not arrive`);
+      await mover.ctl("play", point);
+      ply += 1;
+      for (;;) {
+        const [{ link }] = await mover.ctl("rooms");
+        if (link.seen_action_ply === ply) {
+          seen[watchers.length ? "with" : "without"].push(link.seen_after_us / 1000);
+          break;
+        }
+        if (Date.now() > end) throw new Error(`move ${ply} is not acknowledged`);
+      }
+    }
+    for (const socket of watchers) {
+      socket.removeAllListeners("close");
+      socket.terminate();
+    }
+    return seen;
+  } finally {
+    for (const device of devices) await device.close();
+  }
+}
+
 const times = await moves();
 await browser.close();
 // Without the memory that the visits left free.
@@ -117,6 +178,7 @@ for (const socket of open) {
   socket.terminate();
 }
 await host.close();
+const beside = await watched();
 let missed = false;
 const tell = (what, value, unit, most) => {
   missed ||= value > most;
@@ -129,4 +191,8 @@ for (const [game, all] of Object.entries(visits)) {
 tell(`a guest's move shown by the host and here, 95 of 100 of ${times.length}`, middle(times, 0.95), "ms", MOST.seen);
 tell(`memory of a guest, mean of ${GUESTS} in rooms of their own`, guest, "KB", MOST.guest);
 tell(`memory of a watcher, mean of ${WATCHERS} of one room`, watcher, "KB", MOST.watcher);
+const [alone, together] = [beside.without, beside.with].map((all) => middle(all, 0.95));
+const half = [beside.without, beside.with].map((all) => middle(all).toFixed(1)).join(" and ");
+console.log(`guest: a friend's move seen over TCP on this machine, 95 of 100 of ${beside.with.length}: ${alone.toFixed(1)} ms without watchers, ${together.toFixed(1)} ms with ${WATCHERS}: ${(together / alone).toFixed(2)} times (medians ${half} ms)`);
+tell(`what ${WATCHERS} watchers add to it; a Bluetooth connection interval is 30 ms`, together - alone, "ms", MOST.added);
 process.exitCode = missed ? 1 : 0;

@@ -8,8 +8,10 @@ import { fileURLToPath } from "node:url";
 const BUILT = process.env.QIYOU_BUILT ?? fileURLToPath(new URL("../../target/debug/", import.meta.url));
 
 export class Host {
-  static async start() {
+  /// `lan`: also reachable by others on the local network.
+  static async start({ name = "Anna's Deck", lan = false } = {}) {
     const host = new Host();
+    host.options = ["--name", name, ...(lan ? [] : ["--no-lan"])];
     host.folder = await mkdtemp(join(tmpdir(), "qiyou-host-"));
     host.socket = join(host.folder, "s");
     await host.run();
@@ -20,7 +22,7 @@ export class Host {
   async run() {
     this.log = "";
     this.program = spawn(join(BUILT, "qiyoud"), [
-      "--data-dir", this.folder, "--socket", this.socket, "--no-bluetooth", "--no-lan", "--no-notifications", "--guest-loopback", "--name", "Anna's Deck",
+      "--data-dir", this.folder, "--socket", this.socket, "--no-bluetooth", "--no-notifications", "--guest-loopback", ...this.options,
     ], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env } });
     for (const stream of [this.program.stdout, this.program.stderr]) stream.on("data", (text) => (this.log = (this.log + text).slice(-20_000)));
     const end = Date.now() + 20_000;

@@ -1,7 +1,7 @@
 // Brings the page into the state of a story.
 import { STORIES } from "./stories.mjs";
 
-/// A page of its own context, in the state of the story.
+/// A page of its own context, in the state of the story; `frozen`: its clocks stand still.
 export async function enter(browser, address, name, options = {}) {
   const story = STORIES[name];
   const page = await browser.page(options);
@@ -11,6 +11,7 @@ export async function enter(browser, address, name, options = {}) {
       localStorage.setItem("qiyou.name", "Ben");
     }, `qiyou.started.${name.slice(0, 8)}`);
   }
+  if (options.frozen) await page.before(() => (performance.now = () => 1000));
   await page.goto(`${address}/#${name}`);
   await settled(page);
   for (const [what, argument] of story.do ?? []) {

@@ -172,6 +172,7 @@ export const STORIES = {
   large: seat(large),
   swap2: seat(swap2),
   over: { ...seat(over), answers },
+  achieved: seat({ ...over, achieved: { help: "none", first_win: false, streak: 3, fewest: false, best_before: 0, next_level: 0, review: false } }),
   scored: seat(scored),
   raceover: seat(raceOver),
   watch: { sends: [{ welcome: { ...welcome, as: "watcher", side: "unspecified", name: "" } }, { room: { ...xiangqi, you: "unspecified", second: { ...xiangqi.second, you: false }, can_act: false } }] },

@@ -248,6 +248,19 @@ export function reason(room) {
   return knows(ending) ? say(ending) : told(words);
 }
 
+/// What the end was to this player, beside the result; empty if it was nothing special or came about with help.
+export function achievement(room) {
+  const told = room.achieved;
+  if (!told || told.help !== "none" || room.you === "unspecified") return "";
+  const { columns, rows } = room.board;
+  const seat = room[other(room.you)];
+  const first = !told.first_win ? "" : isAlone(room) ? say("firstBoard", columns, rows) : say("firstWin", seat.level);
+  const record = told.fewest ? say("cannotBeFewer")
+    : told.best_before ? say("fewestSoFar", told.best_before)
+    : told.streak > 1 ? say("inARow", told.streak) : "";
+  return [first, record].filter(Boolean).join(" · ");
+}
+
 export function showResult(state) {
   const { room } = state;
   const { result } = room;
@@ -259,6 +272,9 @@ export function showResult(state) {
   at("outcome").classList.toggle("glad", result.winner !== "unspecified" && (room.you === "unspecified" || room.you === result.winner));
   write(at("reason"), alone ? "" : reason(room));
   at("reason").hidden = alone || !reason(room);
+  const was = achievement(room);
+  write(at("achieved"), was);
+  at("achieved").hidden = !was;
   at("runs").hidden = !room.race || room.you === "unspecified";
   if (room.race) {
     const { race } = room;

@@ -192,6 +192,7 @@ pub fn room(room: &Room, around: &Around) -> String {
         "pace": pace::text(room.pace.as_ref()), "pace_name": maybe(room.pace_name.as_ref()),
         "clocks": room.clocks.iter().map(json::clock).collect::<Vec<_>>(),
         "race": room.race.as_ref().map(json::race),
+        "achieved": room.achieved.as_ref().map(json::achieved),
         "board": self::board(&board),
     }})
     .to_string()

@@ -228,6 +228,7 @@ impl Actor {
         }
         let blocked = Blocked::new(store.blocked()?);
         let guests = Guests::new(&config);
+        let after_crash = Guests::after_crash(&config);
         let power = Power::new(config.sensors);
         let mut actor = Self {
             inbox,
@@ -298,6 +299,7 @@ impl Actor {
         }
         actor.start_radios(transports);
         actor.start_desktop(config.notifications, config.sleep, config.power);
+        actor.tasks.extend(after_crash);
         info!(name = actor.profile.name(), rooms = actor.rooms.len(), "the host has started");
         Ok(actor)
     }
@@ -675,7 +677,7 @@ impl Actor {
 
     /// The room from the point of view of a client, a guest or a spectator.
     pub(crate) fn shown(&self, room: &Room, viewer: Viewer) -> control::Room {
-        let achieved = store::achieved(&self.journal, room).unwrap_or_else(|error| {
+        let achieved = store::achieved(&self.journal, room, viewer.guest()).unwrap_or_else(|error| {
             warn!(%error, "what was achieved is not known");
             None
         });

@@ -87,6 +87,16 @@ impl From<session::Refused> for Refusal {
     }
 }
 
+/// A seat of a race for somebody who does not run.
+pub(crate) fn no_runner() -> Refusal {
+    let (zh, en) = (
+        "这是两个人的比赛，座位不能交给电脑，也不能都归一个人。",
+        "A race is between two people: neither seat can be the computer's, nor both one person's.",
+    );
+    let reason = Some(control::Words { zh: zh.into(), en: en.into() });
+    Refusal { reason, ..Refusal::new(control::RefusalCode::RefusalIllegal, "a race is run by two people") }
+}
+
 /// A hint in a match with another person that was not agreed with hints.
 pub(crate) fn no_hints() -> Refusal {
     let (zh, en) = ("这一局没有约定可以用提示。", "This game was agreed without hints.");

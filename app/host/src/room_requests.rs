@@ -169,6 +169,14 @@ pub(crate) fn new_seat(room: &Room, side: Side, wanted: Seat, assists: bool) -> 
         return Err(refused(RefusalCode::RefusalIllegal, "that seat is the other device's"));
     }
     let with_peer = room.peer().is_some();
+    // Each runs on a board of their own, and only a person presses there.
+    if room.record().setup.is_race() && !with_peer && !assists {
+        let other = room.seat(side.other());
+        if matches!(wanted, Seat::Bot(_) | Seat::Engine(_)) || (&wanted, other) == (&Seat::Here, &Seat::Here)
+        {
+            return Err(refusal::no_runner());
+        }
+    }
     if with_peer && matches!(wanted, Seat::Guest(_) | Seat::Engine(_)) {
         let why = "neither a guest nor an engine can play for you against another device";
         return Err(refused(RefusalCode::RefusalIllegal, why));
@@ -373,6 +381,20 @@ mod tests {
         let bot = NewSeat::Seats([Seat::Here, BOT]);
         assert_eq!(new_seat(&here, Side::Second, BOT, false).ok(), Some(bot));
         assert_eq!(new_seat(&here, Side::Second, BOT, true).ok(), Some(NewSeat::Assist(Level::MIN)));
+    }
+
+    #[test]
+    fn a_race_is_run_by_two_people_and_neither_seat_becomes_a_bots_or_both_one_persons() {
+        let Err(refusal) = new_seat(&race(), Side::Second, BOT, false) else { panic!("a bot would not run") };
+        assert_eq!(refusal.code, RefusalCode::RefusalIllegal);
+        assert!(refusal.reason.is_some_and(|words| words.en.contains("two people") && !words.zh.is_empty()));
+        assert!(new_seat(&race(), Side::First, BOT, false).is_err());
+        assert!(new_seat(&race(), Side::Second, Seat::Here, false).is_err());
+        let other = Seat::Guest("Cleo".into());
+        let seats = NewSeat::Seats([Seat::Here, other.clone()]);
+        assert_eq!(new_seat(&race(), Side::Second, other, false).ok(), Some(seats));
+        assert_eq!(new_seat(&race(), Side::First, BOT, true).ok(), Some(NewSeat::Assist(Level::MIN)));
+        assert_eq!(code(new_seat(&room(0, [Seat::Here, guest()]), Side::Second, BOT, false)), None);
     }
 
     #[test]

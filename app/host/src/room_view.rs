@@ -22,6 +22,22 @@ pub(crate) enum Viewer {
 }
 
 impl Viewer {
+    /// The side of a guest.
+    pub(crate) fn guest(self) -> Option<Side> {
+        match self {
+            #[cfg(feature = "guest")]
+            Self::Guest(side) => Some(side),
+            #[cfg(feature = "guest")]
+            Self::Watcher => None,
+            Self::Here => None,
+        }
+    }
+
+    /// Whether the room is shown to somebody who plays.
+    fn plays(self) -> bool {
+        matches!(self, Self::Here) || self.guest().is_some()
+    }
+
     /// The side that this viewer controls in a match with a guest.
     fn side(self, room: &Room) -> Option<Side> {
         match self {
@@ -87,7 +103,7 @@ pub(crate) fn shown(room: &Room, viewer: Viewer, around: &Around<'_>, outside: O
         digest: record.digest(),
         can_act: turn(room, around).is_some_and(|turn| mine.contains(&turn)),
         follows: room.follows.map_or_else(String::new, |id| id.to_string()),
-        achieved: achieved.filter(|_| matches!(viewer, Viewer::Here)),
+        achieved: achieved.filter(|_| viewer.plays()),
         ..control::Room::default()
     };
     shown.pace = Pace::write(record.pace);

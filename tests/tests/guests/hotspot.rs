@@ -14,6 +14,7 @@ const NAME: &str = "org.freedesktop.NetworkManager";
 const DEVICE: &str = "/org/freedesktop/NetworkManager/Devices/2";
 const HOME: &str = "/org/freedesktop/NetworkManager/Settings/1";
 const HOME_ACTIVE: &str = "/org/freedesktop/NetworkManager/ActiveConnection/1";
+const HOME_UUID: &str = "home";
 const OURS: &str = "/org/freedesktop/NetworkManager/ActiveConnection/2";
 
 /// NM_DEVICE_STATE_ACTIVATED, _UNAVAILABLE; NM_ACTIVE_CONNECTION_STATE_ACTIVATING and so on.
@@ -63,8 +64,12 @@ fn answer(network: &mut Network, message: &Message) -> Message {
                 (_, "DeviceType") => value(1_u32),
                 (DEVICE, "WirelessCapabilities") => value(network.capabilities),
                 (DEVICE, "State") => value(network.device_state),
-                (DEVICE, "ActiveConnection") => value(Path::from(HOME_ACTIVE)),
-                (HOME_ACTIVE, "Connection") => value(Path::from(HOME)),
+                (DEVICE, "ActiveConnection") => {
+                    value(Path::from(if network.active == ACTIVATED { OURS } else { HOME_ACTIVE }))
+                }
+                (HOME_ACTIVE, "Uuid") => value(HOME_UUID.to_owned()),
+                (OURS, "Uuid") => value("ours".to_owned()),
+                (DEVICE, "Interface") => value("wlan0".to_owned()),
                 (OURS, "State") => value(network.active),
                 (OURS, "Ip4Config") => value(Path::from("/org/freedesktop/NetworkManager/IP4Config/2")),
                 (_, "AddressData") => {
@@ -91,8 +96,17 @@ fn answer(network: &mut Network, message: &Message) -> Message {
             let made = Path::from("/org/freedesktop/NetworkManager/Settings/2");
             message.method_return().append3(made, Path::from(OURS), PropMap::new())
         }
+        Some("GetDeviceByIpIface") => {
+            assert_eq!(message.read1::<String>().expect("a name"), "wlan0");
+            message.method_return().append1(Path::from(DEVICE))
+        }
+        Some("GetConnectionByUuid") => {
+            assert_eq!(message.read1::<String>().expect("a UUID"), HOME_UUID);
+            message.method_return().append1(Path::from(HOME))
+        }
         Some(method @ "DeactivateConnection") => {
             network.calls.push(method.to_owned());
+            network.active = DEACTIVATED;
             message.method_return()
         }
         Some(method @ "ActivateConnection") => {
@@ -180,6 +194,8 @@ async fn the_network_has_the_name_and_passphrase_that_the_host_shows_and_ends_wi
     let ssid: &Vec<u8> = prop_cast(&profile["802-11-wireless"], "ssid").expect("a name");
     assert_eq!(*ssid, shown.ssid.as_bytes());
     assert_eq!(text("802-11-wireless", "mode").as_deref(), Some("ap"));
+    let channel: &u32 = prop_cast(&profile["802-11-wireless"], "channel").expect("a channel");
+    assert!([1, 6, 11].contains(channel), "one that is allowed everywhere, not {channel}");
     assert_eq!(text("802-11-wireless-security", "psk").as_ref(), Some(&shown.passphrase));
     assert_eq!(text("802-11-wireless-security", "key-mgmt").as_deref(), Some("wpa-psk"));
     assert_eq!(text("ipv4", "method").as_deref(), Some("shared"));
@@ -224,6 +240,27 @@ async fn a_network_that_a_person_ends_is_off_at_once_and_can_be_made_again() {
     manager.becomes(ACTIVATED);
     anna.client.until("it is up", |seen| seen.hotspot.state() == HotspotState::HotspotOn).await;
     assert_ne!(anna.client.seen.hotspot.passphrase, first);
+}
+
+#[tokio::test]
+async fn after_a_crash_the_next_start_returns_to_what_was_connected_before_once() {
+    let (bus, mut house) = (PrivateBus::start(), House::new(175));
+    let manager = Manager::start(&bus, able());
+    let mut anna = up(&mut house, &bus, &manager).await;
+    anna.kill().await;
+    assert!(manager.calls().is_empty(), "nobody is left to call");
+    anna.start().await;
+    let back = format!("ActivateConnection {HOME}");
+    settle("the network of before comes back", || manager.calls() == [back.as_str()]).await;
+    let kept = anna.directory().join("before-hotspot");
+    settle("it is forgotten", || !kept.exists()).await;
+    // Where something else is connected by now, that stays.
+    manager.becomes(DEACTIVATED);
+    anna.kill().await;
+    std::fs::write(&kept, "wlan0\nhome\nours\n").expect("written");
+    anna.start().await;
+    settle("it is forgotten again", || !kept.exists()).await;
+    assert_eq!(manager.calls(), [back]);
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, Message};
 use crate::config::{GuestConfig, HostConfig};
-use crate::desktop::{AccessPointNews, make_access_point};
+use crate::desktop::{AccessPointNews, BeforeFile, make_access_point, return_after_crash};
 use crate::games;
 use crate::refusal::Refusal;
 use crate::responder::{Answer, done};
@@ -80,8 +80,19 @@ impl Guests {
             last_said: 0,
             says_here: Rate::new(SAY_AT_ONCE, SAY_A_SECOND),
             reads: Rate::new(READ_AT_ONCE, READ_A_SECOND),
-            hotspot: Hotspot::default(),
+            hotspot: Hotspot::new(Self::before(config)),
         }
+    }
+
+    fn before(config: &HostConfig) -> BeforeFile {
+        BeforeFile::at(config.data_dir.join("before-hotspot"))
+    }
+
+    /// What is left to do after a network that ended with its process.
+    pub(crate) fn after_crash(config: &HostConfig) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let bus = config.guests.as_ref()?.network_manager.clone()?;
+        let before = Self::before(config);
+        before.exists().then(|| return_after_crash(bus, before))
     }
 
     /// Whether this host may show codes.
@@ -258,7 +269,7 @@ impl Actor {
                 // Sending fails only after the actor has ended.
                 let _ = inbox.send(Message::Hotspot(ticket, news));
             };
-            self.tasks.spawn(make_access_point(bus, start.network, start.stop, tell));
+            self.tasks.spawn(make_access_point(bus, start.network, start.before, start.stop, tell));
             self.tell_hotspot();
         }
         Ok(done())

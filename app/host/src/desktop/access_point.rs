@@ -2,13 +2,17 @@
 //!
 //! WPA2 with CCMP: phones of the last fifteen years can join, and NetworkManager does not say whether an adapter can be a WPA3
 //! access point. The connection profile is volatile and bound to this D-Bus connection: NetworkManager removes it when the
-//! process ends in any way, and then connects the adapter as usual.
+//! process ends in any way, and then connects the adapter as usual. A connection that NetworkManager does not make by itself
+//! comes back through [`BeforeFile`].
+
+mod before;
 
 use std::net::IpAddr;
 
 use tokio::sync::oneshot;
 
 use super::Bus;
+pub(crate) use before::BeforeFile;
 
 /// The network to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,10 +52,28 @@ pub(crate) enum AccessPointTrouble {
 pub(crate) async fn run(
     _: Bus,
     _: Network,
+    _: BeforeFile,
     _: oneshot::Receiver<()>,
     tell: impl Fn(AccessPointNews) + Send + Sync + 'static,
 ) {
     tell(AccessPointNews::Off(Some(AccessPointTrouble::NoService)));
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) async fn return_after_crash(_: Bus, _: BeforeFile) {}
+
+/// Returns an adapter to what it was connected to before an access point that ended with its process.
+#[cfg(target_os = "linux")]
+pub(crate) async fn return_after_crash(bus: Bus, file: BeforeFile) {
+    if let Some(before) = file.read()
+        && let Err(trouble) = linux::return_to(&bus, &before).await
+    {
+        tracing::info!(?trouble, "the network of before does not come back");
+        if trouble == AccessPointTrouble::NoService {
+            return;
+        }
+    }
+    file.forget();
 }
 
 /// Makes the network and keeps it until `stop` is used or dropped; then the adapter returns to what it was connected to.
@@ -59,10 +81,11 @@ pub(crate) async fn run(
 pub(crate) async fn run(
     bus: Bus,
     network: Network,
+    file: BeforeFile,
     stop: oneshot::Receiver<()>,
     tell: impl Fn(AccessPointNews) + Send + Sync + 'static,
 ) {
-    let trouble = linux::keep(&bus, &network, stop, &tell).await.err();
+    let trouble = linux::keep(&bus, (&network, &file), stop, &tell).await.err();
     if let Some(trouble) = &trouble {
         tracing::info!(?trouble, "no access point");
     }
@@ -85,7 +108,8 @@ mod linux {
     use tracing::{debug, info};
 
     use super::super::bus::{CALL_WITHIN, Connected};
-    use super::{AccessPointNews, AccessPointTrouble, Bus, Network};
+    use super::before::Before;
+    use super::{AccessPointNews, AccessPointTrouble, BeforeFile, Bus, Network};
 
     const NAME: &str = "org.freedesktop.NetworkManager";
     const MANAGER_PATH: &str = "/org/freedesktop/NetworkManager";
@@ -94,6 +118,8 @@ mod linux {
     const WIRELESS: &str = "org.freedesktop.NetworkManager.Device.Wireless";
     const ACTIVE: &str = "org.freedesktop.NetworkManager.Connection.Active";
     const IP4: &str = "org.freedesktop.NetworkManager.IP4Config";
+    const SETTINGS_PATH: &str = "/org/freedesktop/NetworkManager/Settings";
+    const SETTINGS: &str = "org.freedesktop.NetworkManager.Settings";
     /// "No object", where a path is asked for.
     const NONE: &str = "/";
 
@@ -110,6 +136,9 @@ mod linux {
 
     /// Limit for NetworkManager to bring the network up. It takes a few seconds, of which most are wpa_supplicant's.
     const UP_WITHIN: Duration = Duration::from_secs(45);
+    /// The channels of 2.4 GHz that do not overlap. Left to itself, NetworkManager takes any that the adapter has by a hash of the
+    /// name, also 12 and 13, which the kernel refuses in many countries and where it knows of none.
+    const CHANNELS: [u32; 3] = [1, 6, 11];
 
     fn failed(error: impl ToString) -> AccessPointTrouble {
         AccessPointTrouble::Failed(error.to_string())
@@ -178,13 +207,25 @@ mod linux {
             !self.itself().get::<bool>(MANAGER, "WirelessEnabled").await.unwrap_or(true)
         }
 
-        /// The profile that this object has active.
-        async fn profile(&self, device: &Path<'static>) -> Option<Path<'static>> {
+        async fn uuid(&self, active: &Path<'static>) -> Option<String> {
+            self.at(active).get(ACTIVE, "Uuid").await.ok()
+        }
+
+        /// UUID of the profile that this device has active.
+        async fn active_uuid(&self, device: &Path<'static>) -> Option<String> {
             let active: Path<'static> = self.at(device).get(DEVICE, "ActiveConnection").await.ok()?;
-            if &*active == NONE {
-                return None;
-            }
-            self.at(&active).get(ACTIVE, "Connection").await.ok()
+            if &*active == NONE { None } else { self.uuid(&active).await }
+        }
+
+        /// Connects the device by the profile with this UUID.
+        async fn connect(&self, device: Path<'static>, uuid: &str) -> Result<(), dbus::Error> {
+            let (profile,): (Path<'static>,) =
+                self.at(SETTINGS_PATH).method_call(SETTINGS, "GetConnectionByUuid", (uuid,)).await?;
+            let (_,): (Path<'static>,) = self
+                .itself()
+                .method_call(MANAGER, "ActivateConnection", (profile, device, Path::from(NONE)))
+                .await?;
+            Ok(())
         }
 
         async fn address(&self, active: &Path<'static>) -> Option<IpAddr> {
@@ -197,6 +238,11 @@ mod linux {
             // The object disappears with the connection.
             self.at(active).get(ACTIVE, "State").await.unwrap_or(DEACTIVATED)
         }
+    }
+
+    /// Networks of two devices in one place have different names, and most of them different channels.
+    fn channel(ssid: &str) -> u32 {
+        CHANNELS[ssid.bytes().map(usize::from).sum::<usize>() % CHANNELS.len()]
     }
 
     fn profile(network: &Network) -> HashMap<&'static str, PropMap> {
@@ -224,6 +270,7 @@ mod linux {
                     ("ssid", value(network.ssid.as_bytes().to_vec())),
                     ("mode", text("ap")),
                     ("band", text("bg")),
+                    ("channel", value(channel(&network.ssid))),
                 ]),
             ),
             (
@@ -253,9 +300,25 @@ mod linux {
         Ok(changes)
     }
 
+    pub(super) async fn return_to(bus: &Bus, before: &Before) -> Result<(), AccessPointTrouble> {
+        let connected = Connected::open(bus, BusType::System).map_err(|_| AccessPointTrouble::NoService)?;
+        let manager = Manager { connection: &connected.connection };
+        let (device,): (Path<'static>,) = manager
+            .itself()
+            .method_call(MANAGER, "GetDeviceByIpIface", (before.interface.as_str(),))
+            .await
+            .map_err(of_call)?;
+        // Somebody, or NetworkManager, may have connected it meanwhile; the access point may still be ending.
+        if manager.active_uuid(&device).await.is_some_and(|uuid| uuid != before.ours) {
+            return Ok(());
+        }
+        info!(uuid = before.uuid, "the network of before comes back");
+        manager.connect(device, &before.uuid).await.map_err(of_call)
+    }
+
     pub(super) async fn keep(
         bus: &Bus,
-        network: &Network,
+        (network, file): (&Network, &BeforeFile),
         mut stop: oneshot::Receiver<()>,
         tell: &impl Fn(AccessPointNews),
     ) -> Result<(), AccessPointTrouble> {
@@ -264,7 +327,7 @@ mod linux {
         let connection = connected.connection.clone();
         let manager = Manager { connection: &connection };
         let device = manager.adapter().await?;
-        let before = manager.profile(&device).await;
+        let before = manager.active_uuid(&device).await;
         let mut options = PropMap::new();
         options.insert("persist".into(), Variant(Box::new("volatile".to_owned())));
         options.insert("bind-activation".into(), Variant(Box::new("dbus-client".to_owned())));
@@ -278,6 +341,11 @@ mod linux {
             .await
             .map_err(of_call)?;
         info!(%active, "an access point begins");
+        if let Some(uuid) = &before {
+            let interface = manager.at(&device).get(DEVICE, "Interface").await.unwrap_or_default();
+            let ours = manager.uuid(&active).await.unwrap_or_default();
+            file.keep(&Before { interface, uuid: uuid.clone(), ours });
+        }
         let mut changes = changes(&connection, &active).await.map_err(failed)?;
         let deadline = tokio::time::Instant::now() + UP_WITHIN;
         let mut is_up = false;
@@ -310,13 +378,10 @@ mod linux {
         }
         // NetworkManager connects to networks it may join by itself; this also returns to one that a person chose.
         if let Some(before) = before {
-            let back: Result<(Path<'static>,), _> = manager
-                .itself()
-                .method_call(MANAGER, "ActivateConnection", (before, device, Path::from(NONE)))
-                .await;
-            if let Err(error) = back {
+            if let Err(error) = manager.connect(device, &before).await {
                 info!(%error, "the network of before is not there");
             }
+            file.forget();
         }
         ended
     }

@@ -18,7 +18,9 @@ use proto::control::{Language, event};
 use tokio::sync::mpsc;
 
 #[cfg(feature = "guest")]
-pub(crate) use access_point::{AccessPointNews, AccessPointTrouble, Network, run as make_access_point};
+pub(crate) use access_point::{
+    AccessPointNews, AccessPointTrouble, BeforeFile, Network, return_after_crash, run as make_access_point,
+};
 pub(crate) use notifications::{Notification, Order, Subject, Urgency};
 pub(crate) use power::run as watch_power;
 pub(crate) use sleep::{Inhibitor, SleepNews, run as watch_sleep};

@@ -1,4 +1,4 @@
-//! What the end of a match was to the person here: decided from the match and from those before it.
+//! What the end of a match was to a person: decided from the match and from those before it.
 
 use engine::{Action, AnyGame, Fact, Level, Setup, Side};
 use proto::control::{Achieved, Help};
@@ -10,19 +10,28 @@ use crate::show;
 /// In fewer moves there is nothing to look for.
 const TURNS: u32 = 8;
 
-/// `None` while the match goes on, and where it was not that of one person here.
-pub(crate) fn achieved(store: &Store, room: &Room) -> Result<Option<Achieved>, StoreError> {
+/// For the guest of this side; without one for the person here. `None` while the match goes on, and where it was not that of
+/// one person here.
+pub(crate) fn achieved(
+    store: &Store,
+    room: &Room,
+    guest: Option<Side>,
+) -> Result<Option<Achieved>, StoreError> {
     let record = room.record();
     let Some(result) = record.result else { return Ok(None) };
     let help = store.help(record.id)?;
     let mut achieved = Achieved { help: help.into(), ..Achieved::default() };
     let own = help == Help::None;
-    if let (Setup::LightsOut(setup), true) = (&record.setup, room.seats == Seat::BOTH_HERE) {
+    let alone = match guest {
+        None => room.seats == Seat::BOTH_HERE,
+        Some(_) => !record.setup.is_race(),
+    };
+    if let (Setup::LightsOut(setup), true) = (&record.setup, alone) {
         if own && result.winner().is_some() {
             let presses =
                 record.actions.iter().filter(|action| matches!(action, Action::Press(_))).count() as u32;
             achieved.fewest = fewest(room.game()) == Some(presses);
-            match store.fewest_before(record.id, setup)? {
+            match store.fewest_before(record.id, &room.seats, setup)? {
                 None => achieved.first_win = true,
                 Some(before) if presses < before => achieved.best_before = before,
                 Some(_) => {}
@@ -30,8 +39,11 @@ pub(crate) fn achieved(store: &Store, room: &Room) -> Result<Option<Achieved>, S
         }
         return Ok(Some(achieved));
     }
-    let mut here = Side::BOTH.into_iter().filter(|side| *room.seat(*side) == Seat::Here);
-    let (Some(me), None) = (here.next(), here.next()) else { return Ok(None) };
+    let mut own_sides = Side::BOTH.into_iter().filter(|side| match guest {
+        None => *room.seat(*side) == Seat::Here,
+        Some(guest) => *side == guest,
+    });
+    let (Some(me), None) = (own_sides.next(), own_sides.next()) else { return Ok(None) };
     let adaptive = store.is_adaptive(record.id)?;
     if adaptive && let Some(strength) = strength(store, &record.setup)? {
         achieved.adapted_tenths = strength.level_tenths;
@@ -45,7 +57,7 @@ pub(crate) fn achieved(store: &Store, room: &Room) -> Result<Option<Achieved>, S
         achieved.next_level = Level::new(level.number() + 1).map_or(0, |next| next.number().into());
     }
     if own {
-        let before = store.wins_before(record.id, record.setup.kind(), opponent)?;
+        let before = store.wins_before(record.id, record.setup.kind(), [room.seat(me), opponent])?;
         achieved.first_win = matches!(opponent, Seat::Bot(_)) && !adaptive && !before.any;
         achieved.streak = if before.in_a_row == 0 { 0 } else { before.in_a_row + 1 };
     }
@@ -79,7 +91,7 @@ mod tests {
         record.result = result;
         store.begin(&record, seats.clone(), number.into()).expect("saved");
         store.add_help(id, help).expect("saved");
-        achieved(store, &Room::new(record, seats).expect("a record")).expect("read")
+        achieved(store, &Room::new(record, seats).expect("a record"), None).expect("read")
     }
 
     fn against(level: u8) -> [Seat; 2] {
@@ -123,9 +135,30 @@ mod tests {
         record.result = Some(MatchResult::Resigned(Side::Second));
         store.end(id, 0, MatchResult::Resigned(Side::Second), 2).expect("saved");
         let next = strength(&store, &setup).expect("read").expect("a game with levels").level_tenths;
-        let told = achieved(&store, &Room::new(record, seats).expect("a record")).expect("read");
+        let told = achieved(&store, &Room::new(record, seats).expect("a record"), None).expect("read");
         assert_eq!(told, Some(Achieved { adapted_tenths: next, ..Achieved::default() }));
         assert!(next > 10, "after a win");
+    }
+
+    #[test]
+    fn a_guests_wins_in_a_row_are_those_of_that_name_and_not_the_hosts() {
+        let (_folder, mut store) = store();
+        let setup = GameKind::Gomoku.default_setup();
+        let mut end = |number: u8, name: &str, loser| {
+            let id = MatchId([number; 16]);
+            let seats = [Seat::Guest(name.into()), Seat::Here];
+            let mut record = MatchRecord::new(id, setup.clone(), Side::First);
+            record.result = Some(MatchResult::Resigned(loser));
+            store.begin(&record, seats.clone(), number.into()).expect("saved");
+            let room = Room::new(record, seats).expect("a record");
+            let of = |guest| achieved(&store, &room, guest).expect("read").expect("it is over").streak;
+            (of(Some(Side::First)), of(None))
+        };
+        assert_eq!(end(1, "Ben", Side::Second), (0, 0));
+        assert_eq!(end(2, "Ben", Side::Second), (2, 0));
+        assert_eq!(end(3, "Cleo", Side::Second), (0, 0), "another guest begins anew");
+        assert_eq!(end(4, "Ben", Side::First), (0, 0));
+        assert_eq!(end(5, "Ben", Side::First), (0, 2), "those of the person here");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the kept matches say of how the person here has done before, and what was done for them in each.
+//! What the kept matches say of how a person has done before, and what was done for them in each.
 
 use engine::lights_out::{LightsOutSetup, Start};
 use engine::{GameKind, Setup};
@@ -46,19 +46,19 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// How the matches of this game against this opponent went that were over when this one ended.
+    /// How this person's matches of this game against this opponent went that were over when this one ended.
     pub(crate) fn wins_before(
         &self,
         id: MatchId,
         game: GameKind,
-        opponent: &Seat,
+        [person, opponent]: [&Seat; 2],
     ) -> Result<Wins, StoreError> {
         const AGAINST: &str =
-            "game = ?1 AND (first_seat = 'here' AND second_seat = ?2 OR second_seat = 'here' AND first_seat = ?2)
+            "game = ?1 AND (first_seat = ?4 AND second_seat = ?2 OR second_seat = ?4 AND first_seat = ?2)
              AND ending IS NOT NULL AND match_id <> ?3
              AND changed_unix_ms <= (SELECT changed_unix_ms FROM matches WHERE match_id = ?3)";
-        const WON: &str = "winner IN (1, 2) AND (winner = 1) = (first_seat = 'here') AND help = 0";
-        let about = params![game as u8, seat_text(opponent.clone()), id.0];
+        const WON: &str = "winner IN (1, 2) AND (winner = 1) = (first_seat = ?4) AND help = 0";
+        let about = params![game as u8, seat_text(opponent.clone()), id.0, seat_text(person.clone())];
         let read = || -> rusqlite::Result<Wins> {
             let any = format!("SELECT EXISTS (SELECT 1 FROM matches WHERE {AGAINST} AND {WON})");
             let any = self.connection.prepare_cached(&any)?.query_row(about, |row| row.get(0))?;
@@ -78,22 +78,25 @@ impl Store {
         read().map_err(|error| self.explain(error))
     }
 
-    /// The fewest presses by which the person here had solved a board of this size without help when this match ended.
+    /// The fewest presses by which the person in these seats had solved a board of this size without help when this match
+    /// ended.
     pub(crate) fn fewest_before(
         &self,
         id: MatchId,
+        seats: &[Seat; 2],
         setup: &LightsOutSetup,
     ) -> Result<Option<u32>, StoreError> {
         let read = || -> rusqlite::Result<Option<u32>> {
             let mut statement = self.connection.prepare_cached(&format!(
                 "SELECT setup, (SELECT max(ply) FROM actions WHERE actions.match_id = matches.match_id) FROM matches
-                 WHERE game = ?1 AND first_seat = 'here' AND second_seat = 'here' AND winner IN (1, 2) AND help = 0
+                 WHERE game = ?1 AND first_seat = ?3 AND second_seat = ?4 AND winner IN (1, 2) AND help = 0
                  AND match_id <> ?2 AND changed_unix_ms <= (SELECT changed_unix_ms FROM matches WHERE match_id = ?2)
                  ORDER BY changed_unix_ms DESC LIMIT {MOST_BOARDS}"
             ))?;
             let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
             let mut fewest: Option<u32> = None;
-            for one in statement.query_map(params![GameKind::LightsOut as u8, id.0], row)? {
+            let [first, second] = seats.clone().map(seat_text);
+            for one in statement.query_map(params![GameKind::LightsOut as u8, id.0, first, second], row)? {
                 let (bytes, presses): (Vec<u8>, Option<u32>) = one?;
                 let same = matches!(parse_setup(&bytes), Some(Setup::LightsOut(other)) if kind(&other) == kind(setup));
                 if let Some(presses) = presses.filter(|_| same) {

@@ -791,8 +791,9 @@ fn wins_count_without_help_against_the_same_opponent_and_up_to_the_match_in_ques
     let (me, them) = (Some(Side::First), Some(Side::Second));
     let against = |level| Seat::Bot(Level::new(level).expect("a level"));
     let asked = over(&mut store, 9, 3, me, Help::None);
-    let wins =
-        |store: &Store, level| store.wins_before(asked, GameKind::Xiangqi, &against(level)).expect("read");
+    let wins = |store: &Store, level| {
+        store.wins_before(asked, GameKind::Xiangqi, [&Seat::Here, &against(level)]).expect("read")
+    };
     let of = |any, in_a_row| super::past::Wins { any, in_a_row };
     assert_eq!(wins(&store, 3), of(false, 0), "the match itself is not before itself");
     over(&mut store, 1, 3, me, Help::Hints);
@@ -842,7 +843,7 @@ fn presses_are_compared_on_boards_of_the_same_size_that_were_solved_without_help
         }
         store.add_help(id, help).expect("saved");
         let engine::Setup::LightsOut(board) = setup("5") else { panic!("it is lights out") };
-        store.fewest_before(MatchId([9; 16]), &board).expect("read")
+        store.fewest_before(MatchId([9; 16]), &Seat::BOTH_HERE, &board).expect("read")
     };
     assert_eq!(solved(9, "5", 8, Help::None), None, "the match itself is not before itself");
     assert_eq!(solved(1, "4", 3, Help::None), None, "another size");

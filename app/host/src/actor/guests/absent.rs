@@ -19,6 +19,10 @@ impl Guests {
         Self
     }
 
+    pub(crate) fn after_crash(_: &HostConfig) -> Option<std::future::Ready<()>> {
+        None
+    }
+
     pub(crate) fn are_possible(&self) -> bool {
         false
     }

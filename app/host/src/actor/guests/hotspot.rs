@@ -8,7 +8,7 @@ use proto::control::{self, HotspotState, Words};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::desktop::{AccessPointNews, AccessPointTrouble, Network};
+use crate::desktop::{AccessPointNews, AccessPointTrouble, BeforeFile, Network};
 
 /// The network ends when no code has been shown for so long.
 const UNUSED: Duration = Duration::from_mins(3);
@@ -24,6 +24,8 @@ const PASSPHRASE: usize = 12;
 pub(crate) struct Hotspot {
     state: State,
     last_ticket: u64,
+    /// What the adapter was connected to.
+    before: BeforeFile,
     /// Why the last attempt failed or the network ended.
     trouble: Option<AccessPointTrouble>,
     /// Since when it has been up without any code.
@@ -49,10 +51,16 @@ struct Attempt {
 pub(crate) struct Start {
     pub(crate) ticket: u64,
     pub(crate) network: Network,
+    pub(crate) before: BeforeFile,
     pub(crate) stop: oneshot::Receiver<()>,
 }
 
 impl Hotspot {
+    /// `before`: where it is kept what the adapter was connected to.
+    pub(crate) fn new(before: BeforeFile) -> Self {
+        Self { before, ..Self::default() }
+    }
+
     /// Begins a network with a name and a passphrase from these random bytes, unless there is one. `None`: nothing to do.
     pub(crate) fn start(&mut self, random: [u8; 4 + PASSPHRASE]) -> Option<Start> {
         if !matches!(self.state, State::Off) {
@@ -66,7 +74,7 @@ impl Hotspot {
         let ticket = self.last_ticket;
         self.state = State::Starting(Attempt { ticket, network: network.clone(), _stop: sender });
         self.trouble = None;
-        Some(Start { ticket, network, stop })
+        Some(Start { ticket, network, before: self.before.clone(), stop })
     }
 
     /// Ends the network. Returns whether anything has changed.
@@ -185,6 +193,8 @@ mod tests {
         assert!(hotspot.shown().passphrase.is_empty() && hotspot.address().is_none());
         assert!(hotspot.on_news(start.ticket, AccessPointNews::On(ADDRESS), Instant::now()));
         let shown = hotspot.shown();
+        let code = Qr::of(&format!("WIFI:T:WPA;S:{};P:{};;", shown.ssid, shown.passphrase));
+        assert_eq!((shown.side as usize, &shown.dark[..]), (code.side, &code.packed()[..]));
         assert_eq!((shown.ssid, shown.passphrase), (start.network.ssid, start.network.passphrase));
         assert_eq!(hotspot.address(), Some(ADDRESS));
     }
