@@ -43,6 +43,7 @@
 mod analysis;
 mod chat;
 mod clock;
+pub mod club;
 mod comparison;
 mod cx;
 mod effects;
