@@ -413,6 +413,15 @@ impl Club {
         Ok(())
     }
 
+    /// The game that was to be played in this match has not begun after all.
+    pub fn unbegin(&mut self, room: MatchId) {
+        if let Some(&Game { round, board, .. }) = self.game_in(room)
+            && let Ok(game) = self.game_mut(round, board)
+        {
+            (game.begun, game.room) = (false, None);
+        }
+    }
+
     /// Whether a game can be played now; the game.
     pub fn may_begin(&self, round: u8, board: u8) -> Result<&Game, ClubRefused> {
         match self.record.phase {
