@@ -331,6 +331,7 @@ impl Actor {
     fn tell_club(&mut self, number: u32) {
         if let Some(shown) = self.clubs.shown(number) {
             self.tell(event::Body::Club(shown));
+            self.show_club_to_guests(number);
         }
     }
 }
