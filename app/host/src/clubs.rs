@@ -85,7 +85,7 @@ impl Clubs {
             return Err(bad("a name has at least one character".into()));
         }
         if self.all.iter().any(|(_, club)| club.record().phase != Phase::Finished) {
-            let (zh, en) = ("先结束或删除现在的活动。", "Finish or delete the present evening first.");
+            let (zh, en) = ("先结束或删除现在的棋会。", "Finish or delete the present evening first.");
             let reason = Some(Words { zh: zh.into(), en: en.into() });
             let refusal = Refusal::new(RefusalCode::RefusalBusy, "an evening is not finished");
             return Err(Refusal { reason, ..refusal });
@@ -315,9 +315,9 @@ fn refused(why: ClubRefused) -> Refusal {
             "More than half of the rounds have begun: it is too late to join.",
         ),
         ClubRefused::TooFew => ("至少要两个人。", "Two players are needed."),
-        ClubRefused::NotStarted => ("活动还没开始。", "The evening has not started."),
-        ClubRefused::Started => ("活动已经开始。", "The evening has started already."),
-        ClubRefused::Finished => ("活动已经结束。", "The evening is finished."),
+        ClubRefused::NotStarted => ("棋会还没开始。", "The evening has not started."),
+        ClubRefused::Started => ("棋会已经开始。", "The evening has started already."),
+        ClubRefused::Finished => ("棋会已经结束。", "The evening is finished."),
         ClubRefused::NoSuchPlayer => ("名单上没有这个人。", "This player is not on the list."),
         ClubRefused::NoSuchGame => ("没有这一局。", "There is no such pairing."),
         ClubRefused::Decided => ("这一局已有结果。", "This pairing has its result already."),

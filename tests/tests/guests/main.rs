@@ -867,12 +867,12 @@ async fn a_guest_of_a_club_evening_sees_its_table_without_keys_and_rooms() {
     let mut anna = device(&mut house).await;
     let client = &mut anna.client;
     let mut club_id = String::new();
-    let open = control::OpenClub { name: "Friday".into(), ..Default::default() };
+    let evening = control::OpenClub { name: "Friday".into(), ..Default::default() };
     let add = |who, name: &str| {
         Deed::Add(control::ClubPlayer { who: Some(who), name: name.into(), ..Default::default() })
     };
     let deeds = [
-        Deed::Open(open),
+        Deed::Open(evening),
         add(Who::Here(true), ""),
         add(Who::Guest(true), "Guo"),
         Deed::Start(control::StartClub { lots: false }),
