@@ -21,25 +21,23 @@ export function showClub() {
   for (const { round, games, free } of club.rounds) {
     if (club.round !== null && club.round !== round) continue;
     const rows = games.map((game) => [name(game.first), SCORES[game.result] ?? (game.begun ? say("playing") : "–"), name(game.second)]);
-    parts.push(table(say("clubRound", round), null, rows));
+    parts.push(table(say("clubRound", round), null, rows, [0, 2]));
     if (free.length) parts.push(make("p", { className: "small" }, say("clubFree", free.map(name).join(", "))));
   }
   const number = (value) => String(value).replace(".5", "½").replace(/^0½/, "½");
-  const heads = ["", say("clubPlayer"), say("clubPoints"), say("clubBerger"), ...club.players.map((player) => String(player.id))];
+  const heads = ["#", say("clubPlayer"), say("clubPoints"), say("clubBerger"), ...club.players.map((player) => String(player.id))];
   const rows = club.standings.map((row) => [
     row.place ?? "", `${row.player} ${name(row.player)}`, number(row.points), row.sonneborn_berger.toFixed(2), ...row.cross.map((cell) => cell || "×"),
   ]);
-  parts.push(table(say("clubStandings"), heads, rows));
+  parts.push(table(say("clubStandings"), heads, rows, [1]));
   show("club", club.name, [...parts, button(say("close"), null, { kind: "primary" })]);
 }
 
-function table(caption, heads, rows) {
+/// `names`: the columns that may take more than one line.
+function table(caption, heads, rows, names) {
+  const line = (tag, cells) => make("tr", {}, ...cells.map((cell, at) => make(tag, { className: names.includes(at) ? "name" : "" }, String(cell))));
   const element = make("table", {}, make("caption", {}, caption));
   if (heads) element.append(make("thead", {}, line("th", heads)));
   element.append(make("tbody", {}, ...rows.map((row) => line("td", row))));
   return make("div", { className: "table", tabIndex: 0, role: "group", ariaLabel: caption }, element);
-}
-
-function line(tag, cells) {
-  return make("tr", {}, ...cells.map((cell) => make(tag, {}, String(cell))));
 }
