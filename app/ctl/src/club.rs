@@ -172,11 +172,13 @@ fn text(club: &Club) -> String {
     }
     let cell = |cell: &String| if cell.is_empty() { "*".to_owned() } else { cell.clone() };
     let cells = if club.twice { 3 } else { 2 };
-    let heads: String = club.players.iter().map(|player| format!("{:>cells$}", player.id)).collect();
+    let heads =
+        club.players.iter().map(|player| format!("{:>cells$}", player.id)).collect::<Vec<_>>().concat();
     lines.push(format!("\nplace  id  {:wide$}  points     SB  wins {heads}", "player"));
     for row in &club.standings {
         let place = if row.place == 0 { "left".into() } else { format!("{}.", row.place) };
-        let cross: String = row.cross.iter().map(|signs| format!("{:>cells$}", cell(signs))).collect();
+        let cross =
+            row.cross.iter().map(|signs| format!("{:>cells$}", cell(signs))).collect::<Vec<_>>().concat();
         lines.push(format!(
             "{place:>5} {:>3}  {:wide$}  {:>6.1} {:>6.2} {:>5} {cross}",
             row.player,

@@ -179,7 +179,10 @@ impl Clubs {
         journal: &mut Journal,
     ) -> Result<Option<u32>, Refusal> {
         let Some(number) = self.evening_of(id) else { return Ok(None) };
-        self.edit(number, journal, |club| Ok(club.unbegin(id)))?;
+        self.edit(number, journal, |club| {
+            club.unbegin(id);
+            Ok(())
+        })?;
         Ok(Some(number))
     }
 

@@ -253,9 +253,12 @@ impl Club {
         require(unique(games.iter().map(|game| key(game.round, game.board)).collect()), "boards")?;
         let busy = games.iter().flat_map(|game| [key(game.round, game.first), key(game.round, game.second)]);
         require(unique(busy.collect()), "two games in a round")?;
-        let pair = |game: &Game| match record.twice {
-            true => key(game.first, game.second),
-            false => key(game.first.min(game.second), game.first.max(game.second)),
+        let pair = |game: &Game| {
+            if record.twice {
+                key(game.first, game.second)
+            } else {
+                key(game.first.min(game.second), game.first.max(game.second))
+            }
         };
         require(unique(games.iter().map(pair).collect()), "a pair that meets too often")?;
         Ok(Self { record })
@@ -547,12 +550,14 @@ impl Club {
                 let mut others = self.games().iter().filter(|other| other.round == round);
                 others.any(|other| other.has(game.first) || other.has(game.second))
             };
-            let round = (begun + 1..).find(|round| !busy(*round)).expect("a round after all others is free");
+            let after_all = self.games().iter().map(|other| other.round).max().unwrap_or(0).max(begun) + 1;
+            let round = (begun + 1..after_all).find(|round| !busy(*round)).unwrap_or(after_all);
             let board = self.games().iter().filter(|other| other.round == round).count() as u8 + 1;
             // Whoever has moved first less often does so. In a double round robin each pair has both colours anyway.
-            let (first, second) = match self.balance(game.second) < self.balance(game.first) && !twice {
-                true => (game.second, game.first),
-                false => (game.first, game.second),
+            let (first, second) = if self.balance(game.second) < self.balance(game.first) && !twice {
+                (game.second, game.first)
+            } else {
+                (game.first, game.second)
             };
             self.record.games.push(new_game(round, board, first, second));
         }

@@ -67,7 +67,9 @@ impl Club {
                 row.direct = self.direct_encounter(row.player, &among);
             }
             if tied.iter().any(|row| row.direct.is_none()) {
-                tied.iter_mut().for_each(|row| row.direct = None);
+                for row in &mut *tied {
+                    row.direct = None;
+                }
             }
             tied.sort_by_key(|row| (Reverse(row.direct), Reverse(row.wins), number(row)));
         }
