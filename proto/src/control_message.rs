@@ -3,8 +3,8 @@
 
 use crate::board;
 use crate::control::{
-    Board, Engine, Event, GameChoice, GameSheet, MatchSummary, Puzzle, Reply, Request, Seat, Words, analyse,
-    event, reply, request, seat,
+    Board, Club, ClubPlayer, ClubRequest, Engine, Event, GameChoice, GameSheet, MatchSummary, Puzzle, Reply,
+    Request, Seat, Words, analyse, club_player, club_request, event, reply, request, seat,
 };
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
@@ -110,6 +110,52 @@ fn sheet_bounds(sheet: &GameSheet) -> Result<(), EnvelopeError> {
     text(&sheet.problem, "GameSheet.problem")
 }
 
+fn club_player_bounds(player: &ClubPlayer) -> Result<(), EnvelopeError> {
+    name(&player.name, "ClubPlayer.name")?;
+    match &player.who {
+        Some(club_player::Who::Friend(friend)) => id(friend, "ClubPlayer.friend"),
+        _ => Ok(()),
+    }
+}
+
+fn club_request_bounds(asked: &ClubRequest) -> Result<(), EnvelopeError> {
+    use club_request::Deed;
+    id(&asked.club_id, "ClubRequest.club_id")?;
+    match &asked.deed {
+        Some(Deed::Open(open)) => {
+            // The host cuts a name that is too long, as a person expects; of players too.
+            text(&open.name, "OpenClub.name")?;
+            setup(open.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "OpenClub.setup")?;
+            choice(open.choice.as_ref())
+        }
+        Some(Deed::Add(player)) => {
+            text(&player.name, "ClubPlayer.name")?;
+            club_player_bounds(&ClubPlayer { name: String::new(), ..player.clone() })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn club_bounds(club: &Club) -> Result<(), EnvelopeError> {
+    id(&club.id, "Club.id")?;
+    name(&club.name, "Club.name")?;
+    setup(club.setup.as_ref(), limits::LIGHTS_BYTES, "Club.setup")?;
+    let players = |count: usize| count <= limits::CLUB_PLAYERS;
+    bound(players(club.players.len()), "Club.players")?;
+    club.players.iter().try_for_each(club_player_bounds)?;
+    bound(players(club.standings.len()) && players(club.next.len()), "Club.standings")?;
+    let short = |cell: &String| cell.len() <= limits::NOTATION_BYTES;
+    bound(
+        club.standings.iter().all(|row| players(row.cross.len()) && row.cross.iter().all(short)),
+        "Club.cross",
+    )?;
+    bound(club.rounds.len() <= limits::CLUB_ROUNDS, "Club.rounds")?;
+    club.rounds.iter().try_for_each(|round| {
+        bound(players(round.games.len() * 2) && players(round.free.len()), "ClubRound.games")?;
+        round.games.iter().try_for_each(|game| id(&game.room_id, "ClubGame.room_id"))
+    })
+}
+
 impl Bounded for Request {
     fn check(&self) -> Result<(), EnvelopeError> {
         use request::Body;
@@ -144,6 +190,7 @@ impl Bounded for Request {
                 text(&add.program, "AddEngine.program")?;
                 arguments(&add.arguments, "AddEngine.arguments")
             }
+            Some(Body::Club(asked)) => club_request_bounds(asked),
             Some(Body::RemoveEngine(remove)) => name(&remove.name, "RemoveEngine.name"),
             Some(Body::Block(block)) => id(&block.peer, "Block.peer"),
             Some(Body::MeetAddress(meet)) => id(&meet.address, "MeetAddress.address"),
@@ -296,6 +343,7 @@ impl Bounded for Reply {
                 })
             }
             Some(Body::RoomId(room)) => id(room, "Reply.room_id"),
+            Some(Body::ClubId(club)) => id(club, "Reply.club_id"),
             Some(Body::Peer(peer)) => id(peer, "Reply.peer"),
             Some(Body::Places(places)) => {
                 bound(places.addresses.len() <= limits::PLACES, "Places.addresses")?;
@@ -380,6 +428,7 @@ impl Bounded for Event {
                 id(&me.fingerprint, "Me.fingerprint")
             }
             Some(Body::Engines(list)) => engines_bounds(&list.engines),
+            Some(Body::Club(club)) => club_bounds(club),
             Some(Body::Radio(radio)) => text(&radio.detail, "Radio.detail"),
             Some(Body::Nearby(nearby)) => {
                 id(&nearby.id, "Nearby.id")?;
@@ -393,6 +442,7 @@ impl Bounded for Event {
                 | Body::BlockedGone(gone)
                 | Body::StrangerGone(gone)
                 | Body::GiftGone(gone)
+                | Body::ClubGone(gone)
                 | Body::ContactGone(gone),
             ) => id(&gone.id, "Gone.id"),
             Some(Body::Gift(gift)) => {

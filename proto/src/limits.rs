@@ -116,6 +116,13 @@ pub const PIECES: usize = 4_096;
 /// of the local socket.
 pub const FILE_BYTES: usize = 512 * 1_024;
 
+/// Players of a club evening: see `session::club::MAX_PLAYERS`.
+pub const CLUB_PLAYERS: usize = 16;
+
+/// Rounds of a club evening: a double round robin of 16 has 30, and late comers who join before half of the rounds have begun
+/// add at most as many again.
+pub const CLUB_ROUNDS: usize = 64;
+
 /// Engines that the user has added, and such that are found: a menu shows them.
 pub const ENGINES: usize = 32;
 

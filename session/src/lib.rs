@@ -5,7 +5,8 @@
 //! [`Input`], and [`Session::poll`] returns what is to be done, in order. The journal is write-ahead: `poll` writes an entry to
 //! the [`Journal`] before it returns an [`Output::Send`] that depends on the entry.
 //!
-//! A [`LocalMatch`] is a match without a peer: the same record, entries and clocks, without agreement.
+//! A [`LocalMatch`] is a match without a peer: the same record, entries and clocks, without agreement. A [`club::Club`] is the
+//! list of a club evening: who plays whom, and who is ahead.
 //!
 //! The drive loop: after each `handle`, `poll` until it returns `Idle`. After an error of the journal, drop the session and make
 //! a new one from the journal.
@@ -43,6 +44,7 @@
 mod analysis;
 mod chat;
 mod clock;
+pub mod club;
 mod comparison;
 mod cx;
 mod effects;

@@ -3,9 +3,10 @@
 
 use proto::board::Result as MatchResult;
 use proto::control::{
-    Account, Achieved, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact,
-    Engine, Event, Friend, GameSheet, Gift, Guest, HintFound, Hotspot, Invitation, MatchSummary, Me, Nearby,
-    Puzzle, PuzzleCount, QuietHours, Race, Room, Seat, Stranger, Taken, event, seat,
+    Account, Achieved, Adapter, Analysis, Blocked, Board, Check, Clock, Club, ClubPlayer, Comparison,
+    Connecting, Contact, Engine, Event, Friend, GameSheet, Gift, Guest, HintFound, Hotspot, Invitation,
+    MatchSummary, Me, Nearby, Puzzle, PuzzleCount, QuietHours, Race, Room, Seat, Stranger, Taken,
+    club_player, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -54,6 +55,8 @@ pub fn event(event: &Event) -> Value {
         Some(event::Body::Engines(list)) => {
             ("engines", json!({"engines": list.engines.iter().map(engine).collect::<Vec<_>>()}))
         }
+        Some(event::Body::Club(one)) => ("club", club(one)),
+        Some(event::Body::ClubGone(gone)) => ("club_gone", json!({"id": gone.id})),
         Some(event::Body::Hotspot(one)) => ("hotspot", hotspot(one)),
         Some(event::Body::Thinking(thinking)) => (
             "thinking",
@@ -114,6 +117,47 @@ pub fn engine(one: &Engine) -> Value {
     json!({"name": one.name, "program": one.program, "arguments": one.arguments,
         "protocol": words::protocol(one.protocol), "game": words::game(one.game), "confined": one.confined,
         "missing": one.missing})
+}
+
+/// A club evening. Players are named by their ids; points are numbers with halves, Sonneborn-Berger with quarters.
+pub fn club(club: &Club) -> Value {
+    let rounds = club.rounds.iter().map(|round| {
+        let games = round.games.iter().map(|game| {
+            let over = game.result != 0;
+            json!({"board": game.board, "first": game.first, "second": game.second,
+                "result": over.then(|| words::club_result(game.result)), "begun": game.begun,
+                "room_id": game.room_id, "way": words::club_way(game.way)})
+        });
+        json!({"round": round.round, "games": games.collect::<Vec<_>>(), "free": round.free})
+    });
+    let standings = club.standings.iter().map(|row| {
+        json!({"place": (row.place > 0).then_some(row.place), "player": row.player,
+            "points": f64::from(row.half_points) / 2.0,
+            "sonneborn_berger": f64::from(row.sonneborn_berger) / 4.0,
+            "direct": row.direct.map(|half_points| f64::from(half_points) / 2.0), "wins": row.wins,
+            "played": row.played, "cross": row.cross})
+    });
+    let next = club.next.iter().map(|next| {
+        json!({"player": next.player, "round": next.round, "board": next.board, "opponent": next.opponent,
+            "side": words::side(next.side)})
+    });
+    json!({"id": club.id, "name": club.name, "setup": words::setup(club.setup.as_ref()),
+        "pace": pace::text(club.pace.as_ref()), "twice": club.twice, "state": words::club_state(club.state),
+        "round": (club.round > 0).then_some(club.round),
+        "players": club.players.iter().map(club_player).collect::<Vec<_>>(),
+        "rounds": rounds.collect::<Vec<_>>(), "standings": standings.collect::<Vec<_>>(),
+        "next": next.collect::<Vec<_>>()})
+}
+
+fn club_player(player: &ClubPlayer) -> Value {
+    let (who, friend) = match &player.who {
+        Some(club_player::Who::Here(_)) => ("here", None),
+        Some(club_player::Who::Friend(friend)) => ("friend", Some(friend)),
+        Some(club_player::Who::Guest(_)) => ("guest", None),
+        Some(club_player::Who::Nobody(_)) | None => ("nobody", None),
+    };
+    json!({"id": player.id, "name": player.name, "who": who, "friend": friend, "number": player.number,
+        "left": player.left})
 }
 
 /// The Wi-Fi network for guests. Its passphrase is a secret.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use proto::control::{
-    Account, Blocked, Carrier, Comparison, Connecting, Contact, Endings, Engine, Engines, Event, Friend,
-    Gift, Guest, Hotspot, Invitation, Me, Nearby, Radio, Ready, Room, Stranger, Thinking, event::Body,
+    Account, Blocked, Carrier, Club, Comparison, Connecting, Contact, Endings, Engine, Engines, Event,
+    Friend, Gift, Guest, Hotspot, Invitation, Me, Nearby, Radio, Ready, Room, Stranger, Thinking,
+    event::Body,
 };
 
 /// The host's state as received so far. Keys are the host's ids.
@@ -33,6 +34,8 @@ pub struct HostState {
     pub contacts: BTreeMap<String, Contact>,
     /// Engines that the user has added.
     pub engines: Vec<Engine>,
+    /// Club evenings, by the number of their id: the latest last.
+    pub clubs: BTreeMap<u32, Club>,
     /// State of Liuzhou chess's endgame table.
     pub endings: Endings,
     /// Open comparisons, oldest first.
@@ -74,6 +77,8 @@ impl HostState {
             Body::ContactGone(gone) => drop(self.contacts.remove(&gone.id)),
             Body::Endings(endings) => self.endings = endings,
             Body::Engines(list) => self.engines = list.engines,
+            Body::Club(club) => drop(self.clubs.insert(club.id.parse().unwrap_or(0), club)),
+            Body::ClubGone(gone) => drop(self.clubs.remove(&gone.id.parse().unwrap_or(0))),
             Body::Comparison(comparison) => put(&mut self.comparisons, comparison, |one| &one.peer),
             Body::ComparisonGone(gone) => self.comparisons.retain(|one| one.peer != gone.id),
             Body::Invitation(invitation) => put(&mut self.invitations, invitation, |one| &one.invite_id),
@@ -115,6 +120,7 @@ impl HostState {
         bodies.extend(self.connecting.values().cloned().map(Body::Connecting));
         bodies.extend(self.account.clone().map(Body::Account));
         bodies.extend(self.contacts.values().cloned().map(Body::Contact));
+        bodies.extend(self.clubs.values().cloned().map(Body::Club));
         bodies.push(Body::Endings(self.endings));
         bodies.extend(
             (!self.engines.is_empty()).then(|| Body::Engines(Engines { engines: self.engines.clone() })),

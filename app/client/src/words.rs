@@ -2,10 +2,10 @@
 
 use proto::board::{Ending, Game, GomokuOpening, GomokuRule, Setup, Side, setup};
 use proto::control::{
-    AccountState, Carrier, CheckState, ColourChoice, ComparisonEnd, ConnectState, ContactState, EndingsState,
-    EngineProtocol, FactKind, Help, HotspotState, InvitationEnd, LetterState, LinkState, MarkKind,
-    NoticeKind, OfferKind, PeerLink, PieceKind, Presence, PuzzleProgress, PuzzleState, RadioState,
-    RefusalCode, Score, Seat, ThreatKind, Unreached, Visibility, score, seat,
+    AccountState, Carrier, CheckState, ClubResult, ClubState, ClubWay, ColourChoice, ComparisonEnd,
+    ConnectState, ContactState, EndingsState, EngineProtocol, FactKind, Help, HotspotState, InvitationEnd,
+    LetterState, LinkState, MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, Presence, PuzzleProgress,
+    PuzzleState, RadioState, RefusalCode, Score, Seat, ThreatKind, Unreached, Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -59,6 +59,9 @@ words! {
     fact: FactKind without "FACT_";
     refusal: RefusalCode without "REFUSAL_";
     hotspot: HotspotState without "HOTSPOT_";
+    club_state: ClubState without "CLUB_";
+    club_result: ClubResult without "CLUB_";
+    club_way: ClubWay without "CLUB_WAY_";
     protocol: EngineProtocol without "ENGINE_PROTOCOL_";
 }
 

@@ -227,6 +227,9 @@ pub(crate) enum Command {
     /// Manage guests, who play or watch in a browser without Qiyou: their codes and seats
     #[command(subcommand)]
     Guest(GuestCommand),
+    /// Keep a club evening: a round robin of up to 16 people near, with pairings by the Berger tables and standings
+    #[command(subcommand)]
+    Club(ClubCommand),
     /// Play an action, in the game's notation
     Play {
         /// The action, such as h8
@@ -524,6 +527,121 @@ pub(crate) enum GuestCommand {
         #[arg(long)]
         off: bool,
     },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ClubCommand {
+    /// List the kept evenings
+    List,
+    /// Print the round that is played, who comes next, and the standings with the cross table
+    Show {
+        #[command(flatten)]
+        evening: ClubChoice,
+    },
+    /// Open an evening; players are added before it is started
+    New {
+        /// Name of the evening
+        name: String,
+        #[command(flatten)]
+        game: GameChoice,
+        /// Time control of each match: `none`, `15m` (per side), `5m+3s` (with an increment per move), `10m+3x30s` (with three
+        /// byo-yomi periods) or `30s/move`
+        #[arg(long, default_value = "none")]
+        pace: String,
+        /// A double round robin: each pair meets twice, with both colours
+        #[arg(long)]
+        twice: bool,
+    },
+    /// Add a player, also a late comer until half of the rounds have begun, or one who has left
+    Add {
+        /// Name of the player; of a friend, name or id [default: this player's name, with `--as here`]
+        name: Option<String>,
+        /// Who the player is: the person at this device, a friend, a person with a browser, or one without a device
+        #[arg(long = "as", value_enum, default_value_t = PlayerAs::Nobody)]
+        r#as: PlayerAs,
+        #[command(flatten)]
+        evening: ClubChoice,
+    },
+    /// Remove a player from the list; after the start, the player has left
+    Remove {
+        /// Name or id of the player
+        player: String,
+        #[command(flatten)]
+        evening: ClubChoice,
+    },
+    /// Make the pairings
+    Start {
+        /// Draw lots for the players' numbers, instead of the order of the list
+        #[arg(long)]
+        lots: bool,
+        #[command(flatten)]
+        evening: ClubChoice,
+    },
+    /// Let a pairing be played: in a room, by an invitation to a friend, or elsewhere
+    Begin {
+        /// Number of the round
+        round: u32,
+        /// Number of the board in the round
+        board: u32,
+        #[command(flatten)]
+        evening: ClubChoice,
+    },
+    /// Set, correct or take back the result of a pairing
+    Result {
+        /// Number of the round
+        round: u32,
+        /// Number of the board in the round
+        board: u32,
+        /// Who won
+        #[arg(value_enum)]
+        result: Verdict,
+        #[command(flatten)]
+        evening: ClubChoice,
+    },
+    /// Finish an evening; pairings without a result count as not played
+    Finish {
+        #[command(flatten)]
+        evening: ClubChoice,
+    },
+    /// Delete an evening; its matches stay
+    Discard {
+        #[command(flatten)]
+        evening: ClubChoice,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct ClubChoice {
+    /// Number of the evening [default: the latest]
+    #[arg(long)]
+    pub(crate) evening: Option<u32>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum PlayerAs {
+    Here,
+    Friend,
+    Guest,
+    Nobody,
+}
+
+/// The result of a pairing.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Verdict {
+    /// The first player won
+    First,
+    /// The second player won
+    Second,
+    /// Neither won
+    Draw,
+    /// The first player did not come
+    FirstForfeits,
+    /// The second player did not come
+    SecondForfeits,
+    /// Nobody has a point
+    NotPlayed,
+    /// Take the result back
+    None,
 }
 
 #[derive(Args)]

@@ -127,6 +127,7 @@ impl Conversation {
             }
             Command::Engine(command) => self.engine(command).await,
             Command::Guest(command) => self.guest(command).await,
+            Command::Club(command) => self.club(command).await,
             Command::Play { action, room } => {
                 let room = self.room(room.room.as_deref(), |room| room.can_act)?;
                 let act = control::Act { room_id: room.id.clone(), action: None, notation: action };

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod board;
+mod club;
 mod commands;
 mod connection;
 mod conversation;

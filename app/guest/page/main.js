@@ -3,6 +3,7 @@ import {
   askResign, endReview, forgetTouches, look, lookBy, newGame, offer, refused, reviewStep, saveFile, sayWords, settle, showRules, touchAt, zoom,
 } from "./actions.js";
 import { icon } from "./art.js";
+import { showClub, takeClub } from "./club.js";
 import { Connection, store, stored } from "./connection.js";
 import { button, closeDialog, moreDialog, openDialog, sayDialog, show as showDialog, text } from "./dialogs.js";
 import { announce, remark } from "./news.js";
@@ -62,6 +63,9 @@ function heard(kind, body) {
       break;
     case "room":
       takeRoom(body);
+      break;
+    case "club":
+      takeClub(body);
       break;
     case "said":
       takeWords(body);
@@ -147,6 +151,7 @@ function showMore() {
       { word: "save", act: saveFile, disabled: !state.up },
       isAlone(room) ? null : { word: "flip", act: flipBoard },
       { word: "rules", act: showRules, disabled: !state.up },
+      state.club ? { word: "club", act: showClub } : null,
       plays && !room.result && room.can_pause ? { word: "pause", act: () => offer("pause"), disabled: Boolean(room.offer) } : null,
       plays && !isAlone(room) ? { word: "newGame", act: newGame, disabled: !room.can_new_game || Boolean(room.offer) } : null,
       { word: "about", act: showAbout },

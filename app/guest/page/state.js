@@ -11,6 +11,8 @@ export const state = {
   // From the welcome message.
   host: "", watcher: false, started: false,
   room: null, roomAt: 0,
+  // The club evening of which the room is a game.
+  club: null,
   // For the position `key`: selected point, point awaiting a second tap, action sent without a reply, queued presses.
   key: "", picked: null, waiting: null, sent: null, stone: null, ahead: [], flash: [],
   // The review: {ply, total, board, room}.

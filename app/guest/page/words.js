@@ -60,6 +60,16 @@ export const ALL = {
   failed: ["That didn't work", "没有成功"],
   failedHelp: ["Load the page again, or ask for a new code.", "请重新载入页面，或请对方再给一个二维码。"],
 
+  // A club evening
+  club: ["Club evening", "棋会"],
+  clubRound: ["Round {0}", "第 {0} 轮"],
+  clubFree: ["No game in this round: {0}", "这一轮没有对手：{0}"],
+  clubStandings: ["Standings", "排名"],
+  clubPlayer: ["Player", "姓名"],
+  clubPoints: ["Points", "得分"],
+  clubBerger: ["SB", "小分"],
+  playing: ["playing", "正在下"],
+
   // Seats
   me: ["Me", "我"],
   meNamed: ["{0} (me)", "{0}（我）"],

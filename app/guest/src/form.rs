@@ -163,6 +163,26 @@ pub fn rules(id: u64, words: &Words) -> String {
     json!({"rules": {"id": id, "words": both(words)}}).to_string()
 }
 
+/// A club evening, without what belongs to the host alone: keys of friends and ids of matches.
+pub fn club(club: &control::Club) -> String {
+    let mut value = json::club(club);
+    let lists = [("players", "friend"), ("rounds", "games")];
+    for (list, field) in lists {
+        for one in value[list].as_array_mut().into_iter().flatten() {
+            match &mut one[field] {
+                Value::Array(games) => {
+                    for game in games.iter_mut().filter_map(Value::as_object_mut) {
+                        game.remove("room_id");
+                        game.remove("way");
+                    }
+                }
+                _ => drop(one.as_object_mut().map(|player| player.remove(field))),
+            }
+        }
+    }
+    json!({ "club": value }).to_string()
+}
+
 /// The room from the point of view of this page's seat, or of a spectator; the caller has adapted it.
 pub fn room(room: &Room, around: &Around) -> String {
     let board = room.board.clone().unwrap_or_default();

@@ -42,6 +42,7 @@ use crate::blocked::Blocked;
 use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
 use crate::clients::Clients;
+use crate::clubs::Clubs;
 use crate::config::{HostConfig, HostError, IDENTITY};
 use crate::connection::{ClientId, ClientNews};
 use crate::counting;
@@ -172,6 +173,7 @@ pub(crate) struct Actor {
     rings: Rings,
     strangers: Strangers,
     guests: Guests,
+    clubs: Clubs,
     alarm: Alarm,
     nearby: Neighbourhood,
     #[cfg(feature = "online")]
@@ -229,6 +231,7 @@ impl Actor {
         let blocked = Blocked::new(store.blocked()?);
         let guests = Guests::new(&config);
         let after_crash = Guests::after_crash(&config);
+        let clubs = Clubs::new(store.clubs()?);
         let power = Power::new(config.sensors);
         let mut actor = Self {
             inbox,
@@ -252,6 +255,7 @@ impl Actor {
             rings: Rings::default(),
             strangers: Strangers::default(),
             guests,
+            clubs,
             data_dir: config.data_dir.clone(),
             alarm: if config.kernel_timer { Alarm::of_kernel() } else { Alarm::of_tokio() },
             nearby: Neighbourhood::default(),
@@ -290,6 +294,7 @@ impl Actor {
             }
         }
         actor.load_people()?;
+        actor.catch_up_clubs();
         #[cfg_attr(not(feature = "online"), expect(unused_mut, reason = "only online play adds to them"))]
         let mut transports = config.transports;
         #[cfg(feature = "online")]
@@ -587,6 +592,7 @@ impl Actor {
         let gifts = self.gifts.all().iter().filter_map(|gift| self.shown_gift(gift));
         events.extend(gifts.map(event::Body::Gift));
         events.extend(self.guest_events());
+        events.extend(self.clubs.events());
         events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room, Viewer::Here))));
         let today = self.wall_clock.local_day();
         let puzzles = self.puzzles.ids().filter_map(|id| self.puzzles.shown(id, &self.journal, today));
@@ -619,6 +625,7 @@ impl Actor {
         self.check_clock(id);
         self.wake_bots(id);
         self.propose_dead(id);
+        self.tell_club_of_room(id);
     }
 
     /// Asks the engine for dead stones after two passes, when it is the turn of a user of this device.

@@ -47,6 +47,7 @@ mod blocked;
 mod bots;
 mod chance;
 mod clients;
+mod clubs;
 mod codes;
 mod config;
 mod connection;

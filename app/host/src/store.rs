@@ -5,6 +5,7 @@
 //! between the devices of a match, so that its rows are equal on both.
 
 mod achieved;
+mod clubs;
 #[cfg(test)]
 mod fuzz;
 mod list;

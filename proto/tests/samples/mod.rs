@@ -484,6 +484,58 @@ fn control_messages() -> Vec<(&'static str, Message)> {
         ("engines-found", answer(reply::Body::Engines(control::Engines { engines: vec![gnugo()] }))),
         ("engines", tell(event::Body::Engines(control::Engines { engines: vec![gnugo()] }))),
         (
+            "club-open",
+            ask(request::Body::Club(control::ClubRequest {
+                club_id: String::new(),
+                deed: Some(control::club_request::Deed::Open(control::OpenClub {
+                    name: "Friday".into(),
+                    twice: true,
+                    ..Default::default()
+                })),
+            })),
+        ),
+        (
+            "club-result",
+            ask(request::Body::Club(control::ClubRequest {
+                club_id: "3".into(),
+                deed: Some(control::club_request::Deed::Result(control::ClubVerdict {
+                    round: 2,
+                    board: 1,
+                    result: control::ClubResult::ClubDraw.into(),
+                })),
+            })),
+        ),
+        ("club-opened", answer(reply::Body::ClubId("3".into()))),
+        (
+            "club",
+            tell(event::Body::Club(control::Club {
+                id: "3".into(),
+                name: "Friday".into(),
+                state: control::ClubState::ClubRunning.into(),
+                players: vec![control::ClubPlayer {
+                    id: 1,
+                    who: Some(control::club_player::Who::Guest(true)),
+                    name: "Guo".into(),
+                    number: 2,
+                    left: false,
+                }],
+                rounds: vec![control::ClubRound { round: 1, games: Vec::new(), free: vec![1] }],
+                round: 1,
+                standings: vec![control::ClubStanding {
+                    player: 1,
+                    place: 1,
+                    half_points: 3,
+                    sonneborn_berger: 5,
+                    direct: Some(0),
+                    wins: 1,
+                    played: 2,
+                    cross: vec![String::new()],
+                }],
+                ..Default::default()
+            })),
+        ),
+        ("club-gone", tell(event::Body::ClubGone(control::Gone { id: "3".into() }))),
+        (
             "engine-failed",
             tell(event::Body::Notice(control::Notice {
                 kind: control::NoticeKind::NoticeEngineFailed.into(),

@@ -859,3 +859,55 @@ async fn a_host_without_guests_says_so_in_both_languages_when_a_code_is_wanted()
     assert_eq!(reason.en, "Nobody can come by a browser here.");
     assert!(!reason.zh.is_empty());
 }
+
+#[tokio::test]
+async fn a_guest_of_a_club_evening_sees_its_table_without_keys_and_rooms() {
+    use control::{club_player::Who, club_request::Deed};
+    let mut house = House::new(71);
+    let mut anna = device(&mut house).await;
+    let client = &mut anna.client;
+    let mut club_id = String::new();
+    let evening = control::OpenClub { name: "Friday".into(), ..Default::default() };
+    let add = |who, name: &str| {
+        Deed::Add(control::ClubPlayer { who: Some(who), name: name.into(), ..Default::default() })
+    };
+    let deeds = [
+        Deed::Open(evening),
+        add(Who::Here(true), ""),
+        add(Who::Guest(true), "Guo"),
+        Deed::Start(control::StartClub { lots: false }),
+        Deed::Begin(control::ClubBoard { round: 1, board: 1 }),
+    ];
+    let mut room = String::new();
+    for deed in deeds {
+        let asked = control::ClubRequest { club_id: club_id.clone(), deed: Some(deed) };
+        match client.ask(request::Body::Club(asked)).await.expect("done") {
+            reply::Body::ClubId(id) => club_id = id,
+            reply::Body::RoomId(id) => room = id,
+            _ => {}
+        }
+    }
+    // Another room's page hears nothing of the evening.
+    let other = open(client, Game::Go, &[], Side::Second).await;
+    let code_of_room = code(client, &room, false).await;
+    let mut page = Page::come(&code_of_room, TAB, 0).await;
+    let running = |club: &Value| club["state"] == "running";
+    let club = page.until("club", running).await;
+    assert_eq!(
+        club["players"][1],
+        json!({"id": 2, "name": "Guo", "who": "guest", "number": 2, "left": false})
+    );
+    assert_eq!(
+        club["rounds"][0]["games"][0],
+        json!({"board": 1, "first": 1, "second": 2, "result": null, "begun": true})
+    );
+    let resign = control::Resign { room_id: room, side: Side::First.into() };
+    client.done(request::Body::Resign(resign)).await;
+    let club = page.until("club", |club| club["round"].is_null()).await;
+    assert_eq!(club["standings"][0]["player"], 2);
+    assert_eq!(club["standings"][0]["cross"], json!(["1", ""]));
+    let mut watcher = Page::come(&code(client, &other, true).await, OTHER_TAB, 0).await;
+    watcher.until_room(|_| true).await;
+    assert!(watcher.ask("rules", json!({ "room": other })).await.get("words").is_some());
+    assert!(watcher.heard.iter().all(|one| one.get("club").is_none()));
+}

@@ -334,6 +334,20 @@ impl Actor {
         }
     }
 
+    /// Sends a club evening to the pages of its matches.
+    pub(crate) fn show_club_to_guests(&self, number: u32) {
+        if !self.guests.codes.is_open() {
+            return;
+        }
+        let Some(shown) = self.clubs.shown(number) else { return };
+        let text: Arc<str> = form::club(&shown).into();
+        for id in self.rooms.keys().filter(|id| self.clubs.evening_with(**id) == Some(number)) {
+            for (_, connection) in self.guests.codes.in_room(&id.to_string()) {
+                self.guests.send(connection, text.clone());
+            }
+        }
+    }
+
     /// Moves the codes of a room to its next match.
     pub(crate) fn guests_follow(&mut self, from: MatchId, to: MatchId, swaps: bool) {
         self.guests.codes.move_to(&watchers_of(from), watchers_of(to));
@@ -470,6 +484,9 @@ impl Actor {
         let room = self.room_for(id, place.role);
         if let Some(page) = self.guests.pages.get(&connection) {
             page.outbox.show(room.into());
+        }
+        if let Some(shown) = self.clubs.evening_with(id).and_then(|number| self.clubs.shown(number)) {
+            self.guests.send(connection, form::club(&shown));
         }
         if let Some(side) = side {
             for said in self.guests.said.get(&id).into_iter().flatten() {

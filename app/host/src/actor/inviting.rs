@@ -1,17 +1,24 @@
-//! Sends, shows and answers invitations; the open ones are in `invitations`.
+//! Sends, shows and answers invitations; the open ones are in `invitations`. Changes club evenings, whose games begin with
+//! invitations or in rooms; the evenings are in `clubs`.
 
-use proto::control::{self, NoticeKind, RefusalCode, event};
+use engine::Side;
+use proto::control::{self, ColourChoice, NoticeKind, RefusalCode, club_player, club_request, event};
+use proto::limits;
 use proto::peer::DeclineReason;
-use session::{Command, InvitationEnd, MatchId, Terms};
+use session::club::{Club, PlayerKind};
+use session::{Command, InvitationEnd, MatchId, MatchRecord, Terms};
 use tokio::time::Instant;
-use tracing::debug;
+use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, notice};
+use crate::clubs::{Pairing, Way};
 use crate::dialing::Target;
 use crate::invitations::{self, Invitation, Wish};
 use crate::peer::Peer;
 use crate::refusal::Refusal;
-use crate::room::PlayerId;
+use crate::responder::{Answer, done, in_room};
+use crate::room::{PlayerId, Room};
+use crate::setup;
 use crate::show;
 
 impl Actor {
@@ -169,6 +176,10 @@ impl Actor {
 
     pub(crate) fn invitation_gone(&mut self, id: MatchId, gone: control::InvitationGone) {
         let Some(gone_one) = self.invitations.remove(id) else { return };
+        if gone.end() != control::InvitationEnd::InvitationAccepted {
+            let undone = self.clubs.on_invitation_declined(id, &mut self.journal);
+            self.club_is_told(undone);
+        }
         #[cfg(feature = "online")]
         if gone_one.letter.is_some() {
             self.letter_answered(id);
@@ -178,5 +189,149 @@ impl Actor {
         self.show_changes();
         let invite_id = id.to_string();
         self.tell(event::Body::InvitationGone(control::InvitationGone { invite_id, ..gone }));
+    }
+}
+
+// Club evenings.
+impl Actor {
+    pub(crate) fn club_asked(&mut self, asked: control::ClubRequest) -> Result<Answer, Refusal> {
+        use club_request::Deed;
+        let bad = |why: &str| Refusal::new(RefusalCode::RefusalBadRequest, why);
+        let deed = asked.deed.ok_or_else(|| bad("this host does not know that change"))?;
+        if let Deed::Open(open) = deed {
+            let setup = self.chosen_setup(open.setup.as_ref(), open.choice.as_ref())?;
+            let (number, gone) = self.clubs.open(&open, setup, &mut self.journal)?;
+            for old in gone {
+                self.tell(event::Body::ClubGone(control::Gone { id: old.to_string() }));
+            }
+            self.tell_club(number);
+            return Ok(Answer::ClubId(number.to_string()));
+        }
+        let number = self.clubs.meant(&asked.club_id)?;
+        let journal = &mut self.journal;
+        match deed {
+            Deed::Open(_) => unreachable!("it is open"),
+            Deed::Add(player) => {
+                let (name, kind) = self.club_player(player)?;
+                self.clubs.edit(number, &mut self.journal, |club| club.add(&name, kind))?;
+            }
+            Deed::Remove(player) => {
+                let player = u8::try_from(player).unwrap_or(0);
+                self.clubs.edit(number, journal, |club| club.remove(player))?;
+            }
+            Deed::Start(start) => {
+                let lots = start.lots.then(|| self.chance.seed());
+                self.clubs.edit(number, journal, |club| club.start(lots))?;
+            }
+            Deed::Begin(at) => {
+                let answer = self.begin_pairing(number, at)?;
+                self.tell_club(number);
+                return Ok(answer);
+            }
+            Deed::Result(verdict) => self.clubs.decide(number, verdict, journal)?,
+            Deed::Finish(_) => self.clubs.edit(number, journal, Club::finish)?,
+            Deed::Discard(_) => {
+                self.clubs.discard(number, journal)?;
+                self.tell(event::Body::ClubGone(control::Gone { id: number.to_string() }));
+                return Ok(done());
+            }
+        }
+        self.tell_club(number);
+        Ok(done())
+    }
+
+    /// The name and kind of a player that a client adds.
+    fn club_player(&self, player: control::ClubPlayer) -> Result<(String, PlayerKind), Refusal> {
+        use club_player::Who;
+        let (usual, kind) = match player.who {
+            Some(Who::Here(_)) => (self.profile.name().to_owned(), PlayerKind::Here),
+            Some(Who::Friend(friend)) => {
+                let key = self.player(&friend)?;
+                (self.name_of(key), PlayerKind::Friend(key.0))
+            }
+            Some(Who::Guest(_)) => (String::new(), PlayerKind::Guest),
+            Some(Who::Nobody(_)) | None => (String::new(), PlayerKind::Nobody),
+        };
+        let asked = limits::fit_name(&player.name);
+        Ok((if asked.is_empty() { usual } else { asked }, kind))
+    }
+
+    /// Lets a pairing be played: in a room, or by an invitation whose id becomes that of the match.
+    fn begin_pairing(&mut self, number: u32, at: control::ClubBoard) -> Result<Answer, Refusal> {
+        let Pairing { setup, pace, room, way } = self.clubs.pairing(number, at)?;
+        if let Some(id) = room {
+            if self.invitations.contains(id) {
+                return Ok(Answer::InviteId(id.to_string()));
+            }
+            match self.resume_room(&id.to_string()) {
+                // The match is deleted, or has never begun.
+                Err(refusal) if refusal.code == RefusalCode::RefusalNoSuchRoom => {}
+                answer => return answer,
+            }
+        }
+        let (room, answer) = match way {
+            Way::Elsewhere => (None, done()),
+            Way::Here(seats) => {
+                let (setup, pace) = setup::terms_here(setup, pace, &seats)?;
+                let setup = self.drawn(setup);
+                let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First);
+                let id = self.begin(record.with_pace(pace), seats, None, false)?;
+                (Some(id), in_room(id))
+            }
+            Way::Invite(key, side) => {
+                let colours = match side {
+                    _ if setup.is_race() => ColourChoice::ColourRandom,
+                    Side::First => ColourChoice::ColourFirst,
+                    Side::Second => ColourChoice::ColourSecond,
+                };
+                let wish = Wish { setup, pace, colours, hints: false, counters: None };
+                let id = self.invite(Target::Friend(key), wish)?;
+                (Some(id), Answer::InviteId(id.to_string()))
+            }
+        };
+        self.clubs.begun(number, at, room, &mut self.journal)?;
+        Ok(answer)
+    }
+
+    /// A room has changed: it may be that of a pairing.
+    pub(crate) fn tell_club_of_room(&mut self, id: MatchId) {
+        if let Some(room) = self.rooms.get(&id) {
+            let changed = self.clubs.on_room(room, &mut self.journal);
+            self.club_is_told(changed);
+        }
+    }
+
+    /// Takes the results of pairings whose matches have ended in closed rooms, before anything was written of it.
+    pub(crate) fn catch_up_clubs(&mut self) {
+        for id in self.clubs.open_matches() {
+            let saved = match self.journal.load(id) {
+                Ok(saved) => saved.filter(|saved| saved.record.result.is_some()),
+                Err(error) => return warn!(%error, "a match of a club evening cannot be read"),
+            };
+            if let Some(room) = saved.and_then(|saved| Room::new(saved.record, saved.seats).ok())
+                && let Err(refusal) = self.clubs.on_room(&room, &mut self.journal)
+            {
+                warn!(detail = refusal.detail, "a result of a club evening could not be kept");
+            }
+        }
+    }
+
+    fn club_is_told(&mut self, changed: Result<Option<u32>, Refusal>) {
+        match changed {
+            Ok(Some(number)) => {
+                info!(number, "a pairing of a club evening has changed");
+                self.tell_club(number);
+            }
+            Ok(None) => {}
+            // The room stays as it is, and tells it again when it changes or at the next start.
+            Err(refusal) => warn!(detail = refusal.detail, "a club evening could not be kept"),
+        }
+    }
+
+    fn tell_club(&mut self, number: u32) {
+        if let Some(shown) = self.clubs.shown(number) {
+            self.tell(event::Body::Club(shown));
+            self.show_club_to_guests(number);
+        }
     }
 }

@@ -193,6 +193,7 @@ impl Actor {
             Body::CloseGuestCode(close) => self.close_guest_code(&close),
             Body::AnswerGuest(answer) => self.answer_guest(&answer),
             Body::SetHotspot(set) => self.set_hotspot(set.on),
+            Body::Club(asked) => self.club_asked(asked),
             Body::Describe(describe) => self.describe(&describe).map(Answer::Sheet),
             Body::ForgetStrength(forget) => self.forget_strength(&forget).map(|()| done()),
             Body::Teach(teach) => lessons::teach(&teach).map(Answer::Lesson),
@@ -520,7 +521,7 @@ impl Actor {
     }
 
     /// With a new random board for a race.
-    fn drawn(&mut self, setup: Setup) -> Setup {
+    pub(crate) fn drawn(&mut self, setup: Setup) -> Setup {
         setup::drawn(setup, || self.chance.seed())
     }
 
@@ -702,7 +703,7 @@ impl Actor {
         Ok(done())
     }
 
-    fn resume_room(&mut self, name: &str) -> Result<Answer, Refusal> {
+    pub(crate) fn resume_room(&mut self, name: &str) -> Result<Answer, Refusal> {
         let no_such = || Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such match");
         let id = parse_match_name(name).ok_or_else(no_such)?;
         if self.rooms.contains_key(&id) {
@@ -838,7 +839,7 @@ impl Actor {
     }
 
     /// The setup that a client means.
-    fn chosen_setup(
+    pub(crate) fn chosen_setup(
         &mut self,
         setup: Option<&proto::board::Setup>,
         choice: Option<&control::GameChoice>,

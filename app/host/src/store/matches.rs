@@ -719,7 +719,7 @@ pub(super) fn parse_setup(bytes: &[u8]) -> Option<Setup> {
     wire::read_setup(Some(&board::Setup::decode(bytes).ok()?)).ok()
 }
 
-fn parse_pace(bytes: &[u8]) -> Option<Pace> {
+pub(super) fn parse_pace(bytes: &[u8]) -> Option<Pace> {
     Pace::read(Some(&board::Pace::decode(bytes).ok()?)).ok()?
 }
 

@@ -13,6 +13,7 @@ use std::process::Command;
 use engine::{Action, GameKind, Point, Rng, Side};
 use proto::control;
 use rusqlite::types::Value;
+use session::club::{Club, ClubRecord, GameResult, PlayerKind};
 use session::{Entry, MatchId, MatchRecord, MatchResult};
 
 use super::{KeptFile, SavedFriend, Store, seed};
@@ -63,10 +64,26 @@ fn change(store: &mut Store, number: usize) {
             store.take_in(&record, Seat::BOTH_HERE, (&origin, &file), now)
         }
         18 => store.write_change(&Entry::Ended { id, revision: 2, result: MatchResult::DrawAgreed }, now),
+        19 if number % 40 == 39 => store.put_club(1 + number as u32 / 120, &evening(number), &[]),
         19 => store.settle(id),
         _ => store.append(id, ply(number), (place(number), 0), None, now),
     };
     done.expect("the disk is not full");
+}
+
+/// A club evening that grows from one number to the next.
+fn evening(number: usize) -> ClubRecord {
+    let mut club = Club::empty("Friday".into(), GameKind::Gomoku.default_setup(), None, false);
+    for player in 1..=4 + number as u8 / 80 {
+        club.add(&format!("player {player}"), PlayerKind::Nobody).expect("not full");
+    }
+    if number % 120 > 40 {
+        club.start(Some(number as u64)).expect("enough players");
+        for board in 1..=2 {
+            club.set_result(1, board, Some(GameResult::Draw)).expect("a game");
+        }
+    }
+    club.record().clone()
 }
 
 /// The contents of the store.

@@ -10,8 +10,19 @@ use tracing::{info, warn};
 use super::DATABASE;
 
 /// Parent tables first, because of foreign keys.
-const TABLES: [&str; 8] =
-    ["settings", "friends", "blocked", "matches", "actions", "puzzles", "files", "mistakes"];
+const TABLES: [&str; 11] = [
+    "settings",
+    "friends",
+    "blocked",
+    "matches",
+    "actions",
+    "puzzles",
+    "files",
+    "mistakes",
+    "clubs",
+    "club_players",
+    "club_games",
+];
 
 /// SQLite's files beside a database.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];

@@ -178,6 +178,35 @@ pub(super) const MIGRATIONS: &[&str] = &["
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX mistakes_of_game ON mistakes (game, level, due_day);
     CREATE INDEX mistakes_of_match ON mistakes (match_id);
+", "
+    CREATE TABLE clubs (
+        club  INTEGER PRIMARY KEY,
+        name  TEXT NOT NULL,
+        setup BLOB NOT NULL,                        -- qiyou.board.Setup
+        pace  BLOB,                                 -- qiyou.board.Pace; NULL without clocks
+        twice INTEGER NOT NULL,                     -- a double round robin
+        phase INTEGER NOT NULL                      -- 0 gathering, 1 running, 2 finished
+    ) STRICT;
+    CREATE TABLE club_players (
+        club   INTEGER NOT NULL REFERENCES clubs ON DELETE CASCADE,
+        player INTEGER NOT NULL,                    -- 1 to 255, in the order in which they came
+        name   TEXT NOT NULL,
+        kind   TEXT NOT NULL,                       -- here, friend:KEY, guest or nobody
+        number INTEGER NOT NULL,                    -- in the table; 0 before the start
+        gone   INTEGER NOT NULL,                    -- left after the start
+        PRIMARY KEY (club, player)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE club_games (
+        club   INTEGER NOT NULL REFERENCES clubs ON DELETE CASCADE,
+        round  INTEGER NOT NULL,
+        board  INTEGER NOT NULL,
+        first  INTEGER NOT NULL,                    -- player
+        second INTEGER NOT NULL,
+        begun  INTEGER NOT NULL,
+        room   BLOB CHECK (length(room) = 16),      -- the match; it may be deleted or never have begun
+        result INTEGER,                             -- qiyou.control.ClubResult; NULL while it is not over
+        PRIMARY KEY (club, round, board)
+    ) STRICT, WITHOUT ROWID;
 "];
 
 /// Opens the database, and migrates it to the present schema.

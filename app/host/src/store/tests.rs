@@ -136,6 +136,7 @@ fn a_migration_that_is_out_is_never_changed() {
         0xC1C0_4C96_0CB8_A880,
         0x210E_9662_FF6F_518D,
         0x6645_7AF5_1F4D_3B2B,
+        0xC892_F743_2E5F_74E2,
     ];
     assert_eq!(digests, known);
 }
@@ -697,7 +698,7 @@ fn a_move_of_a_running_match_writes_none_of_the_indexes_of_pages() {
 }
 
 /// What a program of each schema left, kept as it was.
-const FIXTURES: [&str; 14] = [
+const FIXTURES: [&str; 15] = [
     include_str!("fixtures/schema-1.sql"),
     include_str!("fixtures/schema-2.sql"),
     include_str!("fixtures/schema-3.sql"),
@@ -712,6 +713,7 @@ const FIXTURES: [&str; 14] = [
     include_str!("fixtures/schema-12.sql"),
     include_str!("fixtures/schema-13.sql"),
     include_str!("fixtures/schema-14.sql"),
+    include_str!("fixtures/schema-15.sql"),
 ];
 
 #[test]
@@ -757,6 +759,15 @@ fn what_a_program_of_any_schema_left_is_read_and_played_on() {
             mistake.map(|one| (one.mistake.played, one.card.level)),
             (schema >= 14).then_some((place(1), 2))
         );
+        let clubs: Vec<(u32, String, usize, usize)> = store
+            .clubs()
+            .expect("read")
+            .into_iter()
+            .map(|(number, club)| {
+                (number, club.record().name.clone(), club.players().len(), club.games().len())
+            })
+            .collect();
+        assert_eq!(clubs, if schema >= 15 { vec![(3, "星期五".to_owned(), 3, 3)] } else { vec![] });
         store.append(MatchId([1; 16]), 4, (place(4), 0), None, 30).expect("it is played on");
         let any = MatchFilter { game: None, opponent: Opponent::Anyone, outcome: Went::Any };
         let page = store.page(&any, 0, 10).expect("read");

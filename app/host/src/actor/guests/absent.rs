@@ -63,6 +63,8 @@ impl Actor {
 
     pub(crate) fn show_guests(&mut self, _: MatchId) {}
 
+    pub(crate) fn show_club_to_guests(&self, _: u32) {}
+
     pub(crate) fn guests_follow(&mut self, _: MatchId, _: MatchId, _: bool) {}
 
     pub(crate) fn guests_leave(&mut self, _: MatchId) {}

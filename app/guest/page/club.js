@@ -1,0 +1,43 @@
+// The club evening of which this game is one: who plays whom, and the standings.
+import { button, make, openDialog, show } from "./dialogs.js";
+import { state } from "./state.js";
+import { say } from "./words.js";
+
+const SCORES = {
+  first_wins: "1 : 0", second_wins: "0 : 1", draw: "½ : ½", first_forfeits: "- : +", second_forfeits: "+ : -", not_played: "- : -",
+};
+
+/// Takes in the evening as it is now; an open dialog follows it.
+export function takeClub(club) {
+  state.club = club;
+  if (openDialog() === "club") showClub();
+}
+
+/// Shows the round that is played, or all rounds after the last one, and the standings.
+export function showClub() {
+  const { club } = state;
+  const name = (id) => club.players.find((player) => player.id === id)?.name ?? "";
+  const parts = [];
+  for (const { round, games, free } of club.rounds) {
+    if (club.round !== null && club.round !== round) continue;
+    const rows = games.map((game) => [name(game.first), SCORES[game.result] ?? (game.begun ? say("playing") : "–"), name(game.second)]);
+    parts.push(table(say("clubRound", round), null, rows, [0, 2]));
+    if (free.length) parts.push(make("p", { className: "small" }, say("clubFree", free.map(name).join(", "))));
+  }
+  const number = (value) => String(value).replace(".5", "½").replace(/^0½/, "½");
+  const heads = ["#", say("clubPlayer"), say("clubPoints"), say("clubBerger"), ...club.players.map((player) => String(player.id))];
+  const rows = club.standings.map((row) => [
+    row.place ?? "", `${row.player} ${name(row.player)}`, number(row.points), row.sonneborn_berger.toFixed(2), ...row.cross.map((cell) => cell || "×"),
+  ]);
+  parts.push(table(say("clubStandings"), heads, rows, [1]));
+  show("club", club.name, [...parts, button(say("close"), null, { kind: "primary" })]);
+}
+
+/// `names`: the columns that may take more than one line.
+function table(caption, heads, rows, names) {
+  const line = (tag, cells) => make("tr", {}, ...cells.map((cell, at) => make(tag, { className: names.includes(at) ? "name" : "" }, String(cell))));
+  const element = make("table", {}, make("caption", {}, caption));
+  if (heads) element.append(make("thead", {}, line("th", heads)));
+  element.append(make("tbody", {}, ...rows.map((row) => line("td", row))));
+  return make("div", { className: "table", tabIndex: 0, role: "group", ariaLabel: caption }, element);
+}
