@@ -280,4 +280,28 @@ mod tests {
             assert_eq!(&heard, b"me");
         }
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn two_devices_shake_hands_over_it() {
+        use crate::CarrierKind;
+        use crate::identity::Identity;
+        use crate::secure::{self, AcceptedPeers, ExpectedPeer};
+        let [anna, ben] = [(); 2].map(|()| Identity::generate().expect("randomness"));
+        let name = "0123456789abcdef".to_owned();
+        let to: FullJid = "ben@chess.test/qiyou".parse().expect("an address");
+        let (out, mut sent) = mpsc::unbounded_channel();
+        let (opener, to_opener) = new(to.clone(), name.clone(), true, out);
+        let listen = async {
+            sent.recv().await.expect("it opens");
+            let (out, answers) = mpsc::unbounded_channel();
+            let (listener, to_listener) = new(to, name, false, out);
+            tokio::spawn(carry(sent, to_listener));
+            tokio::spawn(carry(answers, to_opener));
+            secure::accept(listener, &ben, CarrierKind::Online, &AcceptedPeers::all()).await
+        };
+        let dial = secure::dial(opener, &anna, CarrierKind::Online, ExpectedPeer::Anybody);
+        let (dialed, accepted) = tokio::join!(dial, listen);
+        assert_eq!(dialed.expect("let in").peer_key(), ben.public_key());
+        assert_eq!(accepted.expect("let in").peer_key(), anna.public_key());
+    }
 }
