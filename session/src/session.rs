@@ -219,7 +219,9 @@ impl Session {
         if matches!(self.link, Link::Down | Link::Closed(_)) {
             return Ok(());
         }
-        let acknowledges = matches!(envelope, Envelope::Ack(_) | Envelope::Pong(_) | Envelope::Hello(_));
+        // A step of the comparison answers the one before it.
+        let acknowledges =
+            matches!(envelope, Envelope::Ack(_) | Envelope::Pong(_) | Envelope::Hello(_) | Envelope::Pair(_));
         if self.liveness.heard(self.now, acknowledges) {
             self.tell(Event::Weak(false));
         }

@@ -456,6 +456,18 @@ fn a_silent_peer_makes_the_link_weak_after_two_seconds_and_dead_after_nine() {
 }
 
 #[test]
+fn a_link_on_which_two_people_take_their_time_to_compare_is_not_weak() {
+    let mut pair = met();
+    // The first pings answer everything that was sent before.
+    for _ in 0..8 {
+        pair.wait(Duration::from_millis(500));
+        for device in &mut pair.devices {
+            assert!(!device.told().contains(&Event::Weak(true)), "every message was answered at once");
+        }
+    }
+}
+
+#[test]
 fn an_acknowledgement_ends_a_weak_spell() {
     let (mut pair, id) = Pair::playing();
     pair.act(ANNA, id, pair::place(0, 0)).expect("her turn");

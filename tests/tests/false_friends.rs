@@ -13,7 +13,8 @@ use link::{CarrierKind, Duplex, Transport};
 use proto::board::{self, Game, action};
 use proto::control::{self, NoticeKind, request};
 use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
-use proto::peer::{self, ByeReason, Envelope, Hello, Ping, Play};
+use proto::peer::{self, ByeReason, Envelope, Hello, Ping, Play, pair};
+use sha2::{Digest, Sha256};
 use tests::house::{Device, House, Seen, friends};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::timeout;
@@ -356,6 +357,65 @@ async fn a_version_of_the_past_or_the_future_is_told_as_an_update() {
     }
     let update = |seen: &Seen| seen.notices.iter().any(|one| one.kind() == NoticeKind::NoticeUpdateNeeded);
     scene.anna.client.until("an update is asked for", update).await;
+    scene.check_undisturbed().await;
+}
+
+/// What asks a friend to compare strings again.
+fn compare_again(scene: &Scene) -> Vec<Envelope> {
+    let nonce = [5; 32];
+    let commitment = Bytes::copy_from_slice(&Sha256::digest(nonce));
+    let step = |step| peer::Pair { step: Some(step) }.into();
+    vec![
+        Hello { wants_comparison: true, ..scene.hello() }.into(),
+        step(pair::Step::Commitment(commitment)),
+        step(pair::Step::Reveal(Bytes::copy_from_slice(&nonce))),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_friend_who_asks_for_a_comparison_again_and_again_is_shown_a_few_times_and_a_muted_one_never() {
+    let mut scene = Scene::new(127).await;
+    let ended = |scene: &Scene| scene.anna.client.seen.compared.len();
+    for _ in 0..20 {
+        let again = compare_again(&scene);
+        scene.say_from_the_start(again).await;
+    }
+    // In 80 s: six at once, and one more each 20 s.
+    let shown = ended(&scene);
+    assert!((1..=10).contains(&shown), "{shown} strings were shown");
+    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name == "Ben").expect("a friend");
+    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
+    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+    tokio::time::sleep(Duration::from_mins(5)).await;
+    for _ in 0..3 {
+        let again = compare_again(&scene);
+        scene.say_from_the_start(again).await;
+    }
+    assert_eq!(ended(&scene), shown, "a muted friend's string is shown");
+    scene.check_undisturbed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_friend_of_another_version_who_calls_for_ever_is_told_a_few_times_and_a_muted_one_never() {
+    let mut scene = Scene::new(128).await;
+    let told = |scene: &Scene| {
+        let notices = scene.anna.client.seen.notices.iter();
+        notices.filter(|one| one.kind() == NoticeKind::NoticeUpdateNeeded).count()
+    };
+    let old = |scene: &Scene| vec![Hello { lowest_version: 0, highest_version: 0, ..scene.hello() }.into()];
+    for _ in 0..40 {
+        let hello = old(&scene);
+        scene.say_from_the_start(hello).await;
+    }
+    let shown = told(&scene);
+    assert!((1..=10).contains(&shown), "{shown} notices");
+    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name == "Ben").expect("a friend");
+    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
+    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+    tokio::time::sleep(Duration::from_mins(5)).await;
+    let hello = old(&scene);
+    scene.say_from_the_start(hello).await;
+    assert_eq!(told(&scene), shown, "a muted friend rings");
     scene.check_undisturbed().await;
 }
 

@@ -89,6 +89,11 @@ impl LinkTasks {
         self.get(id)?.peer
     }
 
+    /// Whether this device has dialed a link that is, or was until just now, one with this player.
+    pub(crate) fn has_dialed(&self, key: PlayerId) -> bool {
+        self.all.values().any(|link| link.peer == Some(key) && link.dialed.is_some())
+    }
+
     /// The handshake of a link is over: it leads to this peer.
     pub(crate) fn identify(&mut self, id: LinkId, peer: PlayerId) -> Option<&LinkTask> {
         let link = self.all.get_mut(&id)?;

@@ -21,6 +21,9 @@ const ELEMENT: &str = "q";
 /// Bytes between the pipe and its reader on this device: more than a window, so that the pipe rarely waits.
 const BUFFER: usize = 256 << 10;
 
+/// Until the peer is heard, the opener asks again after this time.
+const OPEN_AGAIN: Duration = Duration::from_secs(3);
+
 /// Time for the acknowledgement of the stream's end.
 const LINGER: Duration = Duration::from_secs(5);
 
@@ -134,7 +137,14 @@ async fn run(
     let (mut heard, mut reading, mut ended_there) = (false, true, false);
     let mut buffer = vec![0; CHUNK];
     let mut linger: Option<Instant> = None;
+    // The peer, which may be the first to speak, learns of the link by its first segment.
+    let mut open_at = opened_here.then_some(began);
     loop {
+        if open_at.is_some_and(|at| at <= Instant::now()) {
+            let segment = Segment { number: None, acknowledged: 0, chunk: Bytes::new() };
+            send(Some(Said::Segment { opens: true, segment }));
+            open_at = Some(Instant::now() + OPEN_AGAIN);
+        }
         while let Some(segment) = pipe.poll(began.elapsed()) {
             send(Some(Said::Segment { opens: opened_here && !heard, segment }));
         }
@@ -142,11 +152,12 @@ async fn run(
             return;
         }
         let deadline = pipe.deadline().map(|deadline| began + deadline);
-        let deadline = [deadline, linger].into_iter().flatten().min();
+        let deadline = [deadline, linger, open_at].into_iter().flatten().min();
         tokio::select! {
             read = reader.read(&mut buffer), if reading && pipe.has_room() => match read {
                 Ok(0) | Err(_) => {
                     reading = false;
+                    open_at = None;
                     pipe.end(began.elapsed());
                     linger = Some(Instant::now() + LINGER);
                 }
@@ -157,7 +168,7 @@ async fn run(
                 None => return,
                 Some(Told::SendAgain) => pipe.send_again(),
                 Some(Told::Segment(segment)) => {
-                    heard = true;
+                    (heard, open_at) = (true, None);
                     let Some(arrived) = pipe.handle(began.elapsed(), segment) else {
                         send(Some(Said::Reset));
                         return;
@@ -231,5 +242,66 @@ mod tests {
         }
         let long = format!("<q xmlns='urn:qiyou:link:1' l='1' a='0' n='1'>{}</q>", "AAAA".repeat(CHUNK));
         assert_eq!(read(&long.parse().expect("XML")), None);
+    }
+
+    /// Carries the segments of a side to the other one.
+    async fn carry(mut from: mpsc::UnboundedReceiver<ToSend>, to: mpsc::Sender<Told>) {
+        while let Some(ToSend { said: Some(Said::Segment { segment, .. }), .. }) = from.recv().await {
+            if to.send(Told::Segment(segment)).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_listener_that_speaks_first_is_heard_also_if_the_opening_is_lost() {
+        let name = "0123456789abcdef".to_owned();
+        let to: FullJid = "ben@chess.test/qiyou".parse().expect("an address");
+        for lost in 0..3 {
+            let (out, mut sent) = mpsc::unbounded_channel();
+            let (mut opener, to_opener) = new(to.clone(), name.clone(), true, out);
+            // The listener's end is made at the first segment that arrives.
+            let mut opening = sent.recv().await.expect("it opens");
+            for _ in 0..lost {
+                opening = sent.recv().await.expect("it opens again");
+            }
+            assert!(matches!(opening.said, Some(Said::Segment { opens: true, .. })), "lost {lost}");
+            let (out, answers) = mpsc::unbounded_channel();
+            let (mut listener, to_listener) = new(to.clone(), name.clone(), false, out);
+            tokio::spawn(carry(sent, to_listener));
+            tokio::spawn(carry(answers, to_opener));
+            listener.write_all(b"who is there?").await.expect("written");
+            let mut heard = [0; 13];
+            opener.read_exact(&mut heard).await.expect("read");
+            assert_eq!(&heard, b"who is there?");
+            opener.write_all(b"me").await.expect("written");
+            let mut heard = [0; 2];
+            listener.read_exact(&mut heard).await.expect("read");
+            assert_eq!(&heard, b"me");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn two_devices_shake_hands_over_it() {
+        use crate::CarrierKind;
+        use crate::identity::Identity;
+        use crate::secure::{self, AcceptedPeers, ExpectedPeer};
+        let [anna, ben] = [(); 2].map(|()| Identity::generate().expect("randomness"));
+        let name = "0123456789abcdef".to_owned();
+        let to: FullJid = "ben@chess.test/qiyou".parse().expect("an address");
+        let (out, mut sent) = mpsc::unbounded_channel();
+        let (opener, to_opener) = new(to.clone(), name.clone(), true, out);
+        let listen = async {
+            sent.recv().await.expect("it opens");
+            let (out, answers) = mpsc::unbounded_channel();
+            let (listener, to_listener) = new(to, name, false, out);
+            tokio::spawn(carry(sent, to_listener));
+            tokio::spawn(carry(answers, to_opener));
+            secure::accept(listener, &ben, CarrierKind::Online, &AcceptedPeers::all()).await
+        };
+        let dial = secure::dial(opener, &anna, CarrierKind::Online, ExpectedPeer::Anybody);
+        let (dialed, accepted) = tokio::join!(dial, listen);
+        assert_eq!(dialed.expect("let in").peer_key(), ben.public_key());
+        assert_eq!(accepted.expect("let in").peer_key(), anna.public_key());
     }
 }

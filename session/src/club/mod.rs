@@ -25,6 +25,9 @@ pub use standings::Standing;
 /// Players of one evening: the largest Berger table of the handbook.
 pub const MAX_PLAYERS: usize = 16;
 
+/// More rounds than late comers can bring about, and few enough for the numbers here.
+const MAX_ROUNDS: u8 = 120;
+
 /// A club evening. What it holds is always consistent: see [`Club::new`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Club {
@@ -64,7 +67,7 @@ pub enum Phase {
 /// A player of an evening.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Player {
-    /// Unique in the evening, from 1; never given to another player.
+    /// Unique in the evening, from 1. Before the start, the id of a player taken off the list may be given again.
     pub id: u8,
     /// The name on the list.
     pub name: String,
@@ -249,6 +252,7 @@ impl Club {
         require(games.iter().all(|game| known(game.first) && known(game.second)), "a game of strangers")?;
         require(games.iter().all(|game| game.first != game.second), "a game with oneself")?;
         require(games.iter().all(|game| game.round > 0 && game.board > 0), "a game without round")?;
+        require(games.iter().all(|game| game.round.max(game.board) <= MAX_ROUNDS), "too many rounds")?;
         let key = |round: u8, other: u8| u32::from(round) * 256 + u32::from(other);
         require(unique(games.iter().map(|game| key(game.round, game.board)).collect()), "boards")?;
         let busy = games.iter().flat_map(|game| [key(game.round, game.first), key(game.round, game.second)]);
@@ -354,7 +358,9 @@ impl Club {
         if self.players().len() >= MAX_PLAYERS {
             return Err(ClubRefused::Full);
         }
-        let id = self.players().iter().map(|player| player.id).max().unwrap_or(0) + 1;
+        let last = self.players().iter().map(|player| player.id).max().unwrap_or(0);
+        let unused = || (1..=u8::MAX).find(|id| self.player(*id).is_none());
+        let id = last.checked_add(1).or_else(unused).ok_or(ClubRefused::Full)?;
         let number = match self.record.phase {
             Phase::Gathering => 0,
             Phase::Running | Phase::Finished => self.players().len() as u8 + 1,

@@ -59,6 +59,33 @@ fn pairs(club: &Club, round: u8) -> Vec<[u8; 2]> {
 }
 
 #[test]
+fn a_list_on_which_players_come_and_go_for_ever_never_runs_out_of_ids() {
+    let mut club = evening(2, false);
+    for number in 3..=1_000 {
+        let id = club.add(&format!("player {number}"), PlayerKind::Nobody).expect("there is room");
+        let oldest = club.players().iter().find(|player| player.id != id).expect("two or three").id;
+        club.remove(oldest).expect("on the list");
+        assert_eq!(Club::new(club.record().clone()).as_ref(), Ok(&club), "{number}");
+    }
+    club.start(None).expect("two");
+}
+
+#[test]
+fn no_number_in_a_kept_evening_is_too_large_to_go_on_with() {
+    for (round, board) in [(121, 1), (255, 1), (1, 121), (1, 255)] {
+        let mut record = started(4, false).record().clone();
+        (record.games[5].round, record.games[5].board) = (round, board);
+        assert!(Club::new(record).is_err(), "{round} {board}");
+    }
+    let mut record = started(4, false).record().clone();
+    (record.games[5].round, record.games[5].begun) = (MAX_ROUNDS, true);
+    let mut club = Club::new(record).expect("the last round that can be");
+    assert_eq!(club.add("late", PlayerKind::Nobody), Err(ClubRefused::TooLate));
+    let record = club.record().clone();
+    assert_eq!(Club::new(record), Ok(club));
+}
+
+#[test]
 fn four_players_by_hand() {
     let mut club = started(4, false);
     // 1-4 2-3, 4-3 1-2, 2-4 3-1.

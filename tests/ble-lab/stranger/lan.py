@@ -38,9 +38,18 @@ class Host:
             "--no-bluetooth", "--no-notifications", "--name", "Ann", stderr=log, stdin=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
         async with asyncio.timeout(READY_WITHIN):
-            while not os.path.exists(self._socket):
+            while not await self._answers():
                 await asyncio.sleep(0.05)
         return self
+
+    async def _answers(self):
+        """Whether the socket takes connections: it is there a moment earlier."""
+        try:
+            _, writer = await asyncio.open_unix_connection(self._socket)
+        except OSError:
+            return False
+        writer.close()
+        return True
 
     async def __aexit__(self, *_):
         self._process.send_signal(signal.SIGTERM)

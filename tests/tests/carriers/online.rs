@@ -426,6 +426,28 @@ async fn a_letter_is_acknowledged_by_the_server_then_by_the_friend_and_may_be_de
         .await;
 }
 
+#[tokio::test]
+#[ignore = "needs Prosody: make test-carriers"]
+async fn an_invitation_by_letter_of_a_muted_friend_is_not_shown_and_declined() {
+    let authority = Authority::new();
+    let server = Server::start(Kind::Prosody, &authority);
+    let (mut anna, mut ben) = friends(&server, &authority).await;
+    let [bens, annas] =
+        [&anna, &ben].map(|device| device.client.seen.friends.values().next().expect("a friend").id.clone());
+    let mute = control::SetMuted { peer: annas, muted: true };
+    ben.client.done(request::Body::SetMuted(mute)).await;
+    ben.switch_off().await;
+    anna.client.until("Ben is away", |seen| seen.friends.values().all(|friend| !friend.connected)).await;
+    let invite = control::Invite { peer: bens, by_letter: true, ..control::Invite::default() };
+    anna.client.ask(request::Body::Invite(invite)).await.expect("written");
+    until_letter(&mut anna, LetterState::AtServer).await;
+    ben.switch_on().await;
+    anna.client.until("the match is gone", |seen| seen.rooms.is_empty()).await;
+    ben.client.scan(false).await;
+    let seen = &ben.client.seen;
+    assert!(seen.invitations.is_empty() && seen.ended.is_empty(), "nothing was shown");
+}
+
 /// Another client of the account reads the offline messages: the archive still has them.
 #[tokio::test]
 #[ignore = "needs Prosody: make test-carriers"]

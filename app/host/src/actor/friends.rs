@@ -191,13 +191,15 @@ impl Actor {
                 }
             }
         }
-        let note =
-            self.people.get(&old).and_then(|peer| peer.friend.as_ref()).map(|friend| friend.note.clone());
+        let before = self.people.get(&old).and_then(|peer| peer.friend.clone());
         self.part_from(old, ByeReason::ByeLeaving);
         if let Some(friend) = self.people.get_mut(&new).and_then(|peer| peer.friend.as_mut())
-            && friend.note.is_empty()
+            && let Some(before) = before
         {
-            friend.note = note.unwrap_or_default();
+            friend.muted |= before.muted;
+            if friend.note.is_empty() {
+                friend.note = before.note;
+            }
         }
         // The session of the new key is rebuilt with the matches, which requires a new link.
         self.drop_link(new, Some(ByeReason::ByeReplaced));

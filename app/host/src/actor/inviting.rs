@@ -62,11 +62,9 @@ impl Actor {
         counters: Option<MatchId>,
         until: Instant,
     ) {
-        let muted =
-            self.people.get(&key).and_then(|peer| peer.friend.as_ref()).is_some_and(|friend| friend.muted);
         // A counter-offer does not ring, because its user is waiting for the answer. Others are subject to the rate limit.
-        if counters.is_none() && (muted || !self.rings.friend_rings(key, Instant::now())) {
-            debug!(muted, "an invitation does not ring: it is declined");
+        if counters.is_none() && !self.peer_rings(key) {
+            debug!("an invitation does not ring: it is declined");
             let decline = Some(DeclineReason::DeclineNotNow);
             let _ = self.command(key, Command::AnswerInvite { id, decline });
             return;

@@ -284,6 +284,10 @@ impl Actor {
             debug!(%id, "a letter asks for what cannot be");
             return true;
         }
+        if !self.peer_rings(key) {
+            debug!(%id, "an invitation by letter does not ring: it is declined");
+            return self.answer_letter(key, Box::new(record), Some(DeclineReason::DeclineNotNow)).is_ok();
+        }
         let text = format!("{key} {}", hex(&encode(&Envelope::Record(record.clone()))));
         if self.journal.keep(|store| store.set_setting(&format!("{ASKED}{id}"), &text)).is_err() {
             return false;

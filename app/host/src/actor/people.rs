@@ -254,6 +254,15 @@ impl Actor {
         }
     }
 
+    /// Whether this peer may alert the user now of its own accord; takes a token if so. A muted friend never may.
+    pub(crate) fn peer_rings(&mut self, key: PlayerId) -> bool {
+        let now = Instant::now();
+        match self.people.get(&key).and_then(|peer| peer.friend.as_ref()) {
+            Some(friend) => !friend.muted && self.rings.friend_rings(key, now),
+            None => self.rings.stranger_rings(now),
+        }
+    }
+
     /// Handles a failed write: closes the link, and blocks actions with this peer until writing succeeds.
     fn break_off(&mut self, key: PlayerId) {
         self.drop_link(key, None);
@@ -304,10 +313,23 @@ impl Actor {
             }
             Event::NoCommonVersion { peer_is_older } => {
                 let outdated = if peer_is_older { Outdated::There } else { Outdated::Here };
-                self.update_needed(self.name_of(key), outdated);
+                // Whoever dials alerts the user; this device dials because the user wants it.
+                if self.links.has_dialed(key) || self.peer_rings(key) {
+                    self.update_needed(self.name_of(key), outdated);
+                }
                 self.give_up(&Target::Friend(key));
             }
             Event::Comparing { string, known_name_new_key } => {
+                let link = self.people.get(&key).and_then(|peer| peer.link.as_ref());
+                let has_called = link.is_some_and(|link| link.role == Role::Listener);
+                let is_friend = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
+                // Admission has let a stranger ring.
+                if has_called && !self.peer_rings(key) && is_friend {
+                    debug!("a friend's request to compare again does not ring");
+                    self.drop_link(key, None);
+                    let _ = self.drive(key, Input::LinkDown);
+                    return;
+                }
                 let claimed = self.names.is_a_friends(key);
                 if let Some(peer) = self.people.get_mut(&key) {
                     peer.comparison = Some(Comparison {
@@ -316,10 +338,6 @@ impl Actor {
                         answered_there: false,
                         known_name_new_key: known_name_new_key || claimed,
                     });
-                }
-                let link = self.people.get(&key).and_then(|peer| peer.link.as_ref());
-                if link.is_some_and(|link| link.role == Role::Listener) {
-                    self.rings.stranger_rings(Instant::now());
                 }
                 // The rest depends on the two users.
                 self.reached(key);

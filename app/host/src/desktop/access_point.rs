@@ -65,15 +65,16 @@ pub(crate) async fn return_after_crash(_: Bus, _: BeforeFile) {}
 /// Returns an adapter to what it was connected to before an access point that ended with its process.
 #[cfg(target_os = "linux")]
 pub(crate) async fn return_after_crash(bus: Bus, file: BeforeFile) {
-    if let Some(before) = file.read()
-        && let Err(trouble) = linux::return_to(&bus, &before).await
+    let kept = file.read();
+    if let Some(before) = &kept
+        && let Err(trouble) = linux::return_to(&bus, before).await
     {
         tracing::info!(?trouble, "the network of before does not come back");
         if trouble == AccessPointTrouble::NoService {
             return;
         }
     }
-    file.forget();
+    file.forget_if(kept.as_ref());
 }
 
 /// Makes the network and keeps it until `stop` is used or dropped; then the adapter returns to what it was connected to.

@@ -163,6 +163,10 @@ impl Store {
                  WHERE key = ?2 AND note = ''",
                 params![old.0, new.0],
             )?;
+            transaction.execute(
+                "UPDATE friends SET muted = 1 WHERE key = ?2 AND (SELECT muted FROM friends WHERE key = ?1)",
+                params![old.0, new.0],
+            )?;
             forget(transaction, old, advert_key)
         })
     }
@@ -244,18 +248,20 @@ mod tests {
     }
 
     #[test]
-    fn a_friend_with_a_new_key_takes_over_matches_and_note() {
+    fn a_friend_with_a_new_key_takes_over_matches_note_and_silence() {
         let (_directory, mut store) = store();
         for key in [OLD, NEW] {
             store.put_friend(&friend(key, "")).expect("saved");
         }
         store.set_note(OLD, "plays at lunch").expect("saved");
+        store.set_muted(OLD, true).expect("saved");
         begin(&mut store, 1, OLD);
         begin(&mut store, 2, OLD);
         let resigned = session::MatchResult::Resigned(Side::First);
         store.end(MatchId([2; 16]), 0, resigned, 2).expect("saved");
         store.same_person(OLD, NEW, &[3; 32]).expect("saved");
-        assert_eq!(store.friends().expect("read"), [friend(NEW, "plays at lunch")]);
+        let taken_over = SavedFriend { muted: true, ..friend(NEW, "plays at lunch") };
+        assert_eq!(store.friends().expect("read"), [taken_over], "who was muted stays so");
         let unfinished = store.load(MatchId([1; 16])).expect("read").expect("there");
         assert_eq!(
             (unfinished.seats[1].clone(), unfinished.open, unfinished.settled),

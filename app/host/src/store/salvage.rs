@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use tracing::{info, warn};
@@ -76,6 +77,9 @@ fn copy_table(from: &Path, table: &str, into: &rusqlite::Transaction<'_>) -> rus
     // From both ends, because reading stops at a damaged page.
     for order in ["", " ORDER BY 1 DESC"] {
         let from = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        // As in `schema`: the file may come from anywhere.
+        from.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        from.pragma_update(None, "trusted_schema", false)?;
         let found = columns(&from, table)?;
         let both: Vec<&str> = known.iter().filter(|name| found.contains(name)).map(String::as_str).collect();
         if both.is_empty() {

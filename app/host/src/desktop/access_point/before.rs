@@ -45,6 +45,13 @@ impl BeforeFile {
         Some(Before { interface: lines.next()?, uuid: lines.next()?, ours: lines.next()? })
     }
 
+    /// Forgets what was read, unless another access point has begun since.
+    pub(super) fn forget_if(&self, read: Option<&Before>) {
+        if self.read().as_ref() == read {
+            self.forget();
+        }
+    }
+
     pub(super) fn forget(&self) {
         if let Some(path) = &self.0 {
             // It may not exist.
@@ -69,6 +76,20 @@ mod tests {
         fs::write(&path, "wlan0\n").expect("written");
         assert_eq!(file.read(), None);
         file.forget();
+        assert!(!file.exists());
+    }
+
+    #[test]
+    fn what_another_access_point_has_kept_since_is_not_forgotten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = BeforeFile::at(folder.path().join("hotspot"));
+        let before = |uuid: &str| Before { interface: "wlan0".into(), uuid: uuid.into(), ours: "two".into() };
+        file.keep(&before("one"));
+        let read = file.read();
+        file.keep(&before("other"));
+        file.forget_if(read.as_ref());
+        assert_eq!(file.read(), Some(before("other")));
+        file.forget_if(file.read().as_ref());
         assert!(!file.exists());
     }
 }
