@@ -174,7 +174,7 @@ fn open(cx: &mut Cx<'_>) {
     cx.ask.send(request::Body::OpenRoom(open), Question::Open);
 }
 
-fn show_code(room: String, watch: bool, renew: bool, cx: &mut Cx<'_>) {
+pub(super) fn show_code(room: String, watch: bool, renew: bool, cx: &mut Cx<'_>) {
     let side = wire::Side::Unspecified.into();
     let code = control::ShowGuestCode { room_id: room.clone(), side, watch, renew };
     cx.ask.send(request::Body::ShowGuestCode(code), Question::Code { room, watch });

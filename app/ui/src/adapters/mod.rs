@@ -4,6 +4,7 @@
 pub(crate) mod address;
 pub(crate) mod backup;
 pub(crate) mod board;
+pub(crate) mod club;
 pub(crate) mod comparison;
 pub(crate) mod editor;
 pub(crate) mod engines;
@@ -45,6 +46,7 @@ pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     feel::attach(window, app);
     guest::Guest::attach(window, app);
     let pages = app.pages();
+    pages.club.attach(window, app);
     pages.editor.attach(window, app);
     pages.engines.attach(window, app);
     pages.friends.attach(window, app);
@@ -71,6 +73,7 @@ pub(crate) fn show(window: &MainWindow, app: &Controller) {
     comparison::show(window, &known);
     pages.address.show(window, &known);
     pages.backup.show(window, &known);
+    pages.club.show(window, &known);
     pages.editor.show(window, &known);
     pages.engines.show(window, &known);
     pages.friends.show(window, &known);

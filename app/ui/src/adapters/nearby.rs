@@ -117,7 +117,7 @@ impl Nearby {
 }
 
 /// Opens the page for a new match of the game chosen for invitations.
-fn choose_game(opponent: LastOpponent, cx: &mut Cx<'_>) {
+pub(super) fn choose_game(opponent: LastOpponent, cx: &mut Cx<'_>) {
     let game = cx.known.nearby_game();
     cx.preferences
         .change(move |known| known.games.entry(game::word(game).into()).or_default().opponent = opponent);

@@ -166,7 +166,7 @@ impl NewGame {
             Page::NewGame => self.game,
             // Time controls come with every sheet.
             Page::Settings if cx.known.sheets.is_empty() => self.game,
-            Page::Nearby => cx.known.nearby_game(),
+            Page::Nearby | Page::Club => cx.known.nearby_game(),
             _ => return,
         };
         if !cx.known.sheets.contains_key(&i32::from(game)) {
@@ -219,7 +219,7 @@ impl NewGame {
             LastOpponent::Peer => {
                 cx.preferences.change(move |known| known.nearby_game = game::word(game).into());
                 cx.go.tell_wish();
-                cx.go.page(Page::Nearby);
+                cx.go.page(if cx.known.is_for_club() { Page::Club } else { Page::Nearby });
                 return;
             }
             LastOpponent::Here => (here(), here()),
@@ -281,6 +281,7 @@ impl NewGame {
             LastColour::Turns => Colour::Turns,
         });
         page.set_counters(invitation.countering().map_or("", |one| one.name.as_str()).into());
+        page.set_for_club(known.is_for_club() && last.opponent == LastOpponent::Peer);
         page.set_letter_to(invitation.writing_to(known).unwrap_or_default().into());
         page.set_hints(last.hints);
         self.show_paces(&page, known, chinese);

@@ -48,6 +48,11 @@ impl AppState {
         self.nav.is_from_review()
     }
 
+    /// Whether the club evening's page leads to the present one.
+    pub(crate) fn is_for_club(&self) -> bool {
+        self.nav.has(Page::Club)
+    }
+
     pub(crate) fn chinese(&self) -> bool {
         self.preferences.language.is_chinese(&self.locale)
     }

@@ -55,6 +55,11 @@ impl NavStack {
         self.pages.push(Page::Board);
     }
 
+    /// Whether this page is on the way from home to the present one.
+    pub(crate) fn has(&self, page: Page) -> bool {
+        self.pages.contains(&page)
+    }
+
     /// Whether the board is left for the review of a match.
     pub(crate) fn is_from_review(&self) -> bool {
         self.pages.ends_with(&[Page::Replay, Page::Board])
@@ -158,7 +163,7 @@ mod tests {
 
     #[test]
     fn whatever_is_touched_home_is_first_and_no_page_comes_twice() {
-        const PAGES: [Page; 13] = [
+        const PAGES: [Page; 14] = [
             Page::Home,
             Page::NewGame,
             Page::Nearby,
@@ -172,11 +177,12 @@ mod tests {
             Page::Puzzles,
             Page::Manual,
             Page::Chapter,
+            Page::Club,
         ];
         let mut rng = engine::Rng::new(24);
         let mut nav = NavStack::default();
         for _ in 0..10_000 {
-            let page = PAGES[rng.below(13) as usize];
+            let page = PAGES[rng.below(14) as usize];
             match rng.below(5) {
                 0 => nav.back(),
                 1 => nav.sit_down(rng.below(2) == 0),

@@ -217,6 +217,7 @@ impl Controller {
             },
             Asked::Backup(question) => pages.backup.reply(&question, answer, cx),
             Asked::Board(question) => pages.board.reply(question, answer, cx),
+            Asked::Club(question) => pages.club.reply(&question, answer, cx),
             Asked::Editor(adapters::editor::Question) => adapters::editor::reply(answer, cx),
             Asked::Engines(question) => pages.engines.reply(question, answer, cx),
             Asked::Friends(question) => pages.friends.reply(&question, answer, cx),

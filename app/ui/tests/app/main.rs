@@ -4,6 +4,7 @@
 mod support;
 
 mod board;
+mod club;
 mod drawn;
 mod ends;
 mod engines;

@@ -1,5 +1,6 @@
 //! Shared by tests and pictures: a fake host, and stories, one for each state that a page can show.
 
+pub(crate) mod club;
 pub(crate) mod engines;
 pub(crate) mod games;
 pub(crate) mod hotspot;
@@ -902,7 +903,8 @@ pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
         .chain(puzzles::MISTAKES)
         .chain(hotspot::HOTSPOT)
         .chain(several::SEVERAL)
-        .chain(engines::ENGINES);
+        .chain(engines::ENGINES)
+        .chain(club::CLUB);
     STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS).chain(later)
 }
 
