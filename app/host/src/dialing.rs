@@ -40,8 +40,9 @@ const SILENT_FOR: Duration = Duration::from_secs(3);
 /// Maximum back-off delay for friends that nobody asked for.
 const LONGEST_UNFOUND: Duration = Duration::from_secs(30);
 
-/// For this time after its link was lost, a match counts as just played: its players may want another one.
-const JUST_PLAYED: Duration = Duration::from_mins(1);
+/// For this time after its link was lost a friend may still want something, such as another match; the board of the last one may
+/// be closed by then.
+const JUST_THERE: Duration = Duration::from_mins(1);
 
 /// An attempt that is not connected after this time is reported as scanning: connects usually finish within two seconds of
 /// an advertisement.
@@ -100,8 +101,6 @@ pub(crate) struct Acquaintance {
     pub(crate) plays: bool,
     /// There is an unfinished match with it.
     pub(crate) unfinished: bool,
-    /// A room with it is open.
-    pub(crate) has_room: bool,
     /// Time since its last link was lost.
     pub(crate) lost_for: Option<Duration>,
 }
@@ -118,8 +117,8 @@ pub(crate) struct About {
 /// Whether a device that is not discoverable dials this friend itself: its user is active and may want to play with the
 /// friend.
 pub(crate) fn is_sought(friend: Acquaintance, person: About) -> bool {
-    let just_played = friend.has_room && friend.lost_for.is_some_and(|lost| lost < JUST_PLAYED);
-    let wanted = person.looks_around || (person.is_here && friend.unfinished) || just_played;
+    let just_there = friend.lost_for.is_some_and(|lost| lost < JUST_THERE);
+    let wanted = person.looks_around || (person.is_here && friend.unfinished) || just_there;
     wanted && !friend.is_linked && !friend.plays
 }
 

@@ -175,7 +175,6 @@ impl Actor {
             is_linked: peer.link.is_some(),
             plays: self.nearby.get(&key.to_string()).is_some_and(|near| near.busy),
             unfinished: self.has_unfinished(peer),
-            has_room: self.rooms.values().any(|room| room.peer() == Some(key)),
             lost_for: peer.lost.map(|lost| now - lost),
         }
     }

@@ -476,13 +476,12 @@ fn who_was_looked_for_without_being_asked_for_and_is_lost_in_a_match_then_is_loo
 
 #[test]
 fn a_friend_is_sought_while_the_person_is_about() {
-    let friend =
-        Acquaintance { is_linked: false, plays: false, unfinished: false, has_room: false, lost_for: None };
+    let friend = Acquaintance { is_linked: false, plays: false, unfinished: false, lost_for: None };
     let away = About { looks_around: false, is_here: false };
     let here = About { is_here: true, ..away };
     let near = About { looks_around: true, is_here: true };
-    let unfinished = Acquaintance { unfinished: true, has_room: true, ..friend };
-    let lost = |seconds| Acquaintance { has_room: true, lost_for: Some(second(seconds)), ..friend };
+    let unfinished = Acquaintance { unfinished: true, ..friend };
+    let lost = |seconds| Acquaintance { lost_for: Some(second(seconds)), ..friend };
     for (case, person, expected) in [
         (friend, away, false),
         (friend, here, false),
@@ -493,7 +492,7 @@ fn a_friend_is_sought_while_the_person_is_about() {
         (unfinished, here, true),
         (lost(59), away, true),
         (lost(60), here, false),
-        (Acquaintance { has_room: false, ..lost(1) }, here, false),
+        (Acquaintance { plays: true, ..lost(1) }, here, false),
     ] {
         assert_eq!(is_sought(case, person), expected, "{case:?} {person:?}");
     }
