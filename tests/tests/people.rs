@@ -305,8 +305,11 @@ async fn a_device_that_cannot_be_found_links_to_its_friends_itself_while_its_per
     let mut house = House::new(70);
     let (mut anna, mut ben) = pair(&mut house).await;
     house.air.set_state("Anna", CarrierState::NoAdvertising);
-    house.air.cut_all();
+    // Out of reach for longer than the minute in which she looks for a friend whose link was lost.
+    house.air.set_reach("Ben", false);
     anna.client.until("the link is gone", |seen| seen.friends.values().all(|one| !one.connected)).await;
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    house.air.set_reach("Ben", true);
     tokio::time::sleep(Duration::from_mins(2)).await;
     anna.client.done(request::Body::SetWish(control::SetWish::default())).await;
     assert!(!is_linked(&anna), "nobody here wants anything of anybody");
