@@ -138,6 +138,7 @@ fn club_request_bounds(asked: &ClubRequest) -> Result<(), EnvelopeError> {
 
 fn club_bounds(club: &Club) -> Result<(), EnvelopeError> {
     id(&club.id, "Club.id")?;
+    id(&club.keeper, "Club.keeper")?;
     name(&club.name, "Club.name")?;
     setup(club.setup.as_ref(), limits::LIGHTS_BYTES, "Club.setup")?;
     let players = |count: usize| count <= limits::CLUB_PLAYERS;

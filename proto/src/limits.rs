@@ -123,6 +123,12 @@ pub const CLUB_PLAYERS: usize = 16;
 /// add at most as many again.
 pub const CLUB_ROUNDS: usize = 64;
 
+/// Boards of one round of a club evening.
+pub const CLUB_BOARDS: usize = CLUB_PLAYERS / 2;
+
+/// Bytes of the pairings of a club evening between devices, five for each: they fit the frame of a friend.
+pub const CLUB_GAMES_BYTES: usize = 5 * CLUB_ROUNDS * CLUB_BOARDS;
+
 /// Engines that the user has added, and such that are found: a menu shows them.
 pub const ENGINES: usize = 32;
 

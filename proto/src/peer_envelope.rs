@@ -4,8 +4,8 @@ use crate::board;
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
 use crate::peer::{
-    Ack, Analysis, Bye, Flag, Gift, Hello, HintTaken, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping,
-    Play, Pong, Progress, Record, Resign, Reveal, Run, Say, Unsupported, Withdraw, pair, say,
+    Ack, Analysis, Bye, Club, Flag, Gift, Hello, HintTaken, Invite, InviteAnswer, Offer, OfferAnswer, Pair,
+    Ping, Play, Pong, Progress, Record, Resign, Reveal, Run, Say, Unsupported, Withdraw, pair, say,
 };
 
 numbered_messages! {
@@ -34,6 +34,7 @@ numbered_messages! {
         21 => Run,
         22 => Gift,
         23 => HintTaken,
+        24 => Club,
     }
 }
 
@@ -203,6 +204,17 @@ impl Bounded for Gift {
     }
 }
 
+/// An absent setup passes: the evening is over.
+impl Bounded for Club {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        bound(self.name.is_empty() || limits::is_name(&self.name), "Club.name")?;
+        setup(self.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Club.setup")?;
+        bound(self.players.len() <= limits::CLUB_PLAYERS, "Club.players")?;
+        bound(self.players.iter().all(|player| limits::is_name(&player.name)), "ClubPlayer.name")?;
+        bound(self.games.len() <= limits::CLUB_GAMES_BYTES, "Club.games")
+    }
+}
+
 impl Bounded for Say {
     fn check(&self) -> Result<(), EnvelopeError> {
         id(&self.match_id, "Say.match_id")?;
@@ -259,7 +271,7 @@ mod tests {
 
     use super::*;
     use crate::frame::{FrameLimit, HEADER_BYTES};
-    use crate::peer::{ByeReason, Colours, Hints, OfferKind, ResumePoint, invite_answer};
+    use crate::peer::{ByeReason, ClubPlayer, Colours, Hints, OfferKind, ResumePoint, invite_answer};
 
     /// The largest valid message of each type.
     fn largest() -> Vec<Envelope> {
@@ -435,6 +447,26 @@ mod tests {
             }
             .into(),
             HintTaken { match_id: id(), hints: limits::HINTS }.into(),
+            Club {
+                number: u32::MAX,
+                name: "😀".repeat(limits::NAME_CHARS),
+                setup: setup(),
+                pace: pace(),
+                twice: true,
+                phase: i32::MAX,
+                players: vec![
+                    ClubPlayer {
+                        id: u32::MAX,
+                        name: "😀".repeat(limits::NAME_CHARS),
+                        number: u32::MAX,
+                        left: true,
+                        who: i32::MAX,
+                    };
+                    limits::CLUB_PLAYERS
+                ],
+                games: vec![0xFF; limits::CLUB_GAMES_BYTES].into(),
+            }
+            .into(),
         ]
     }
 
@@ -454,9 +486,11 @@ mod tests {
     fn the_largest_of_each_message_fits_a_frame() {
         for envelope in largest() {
             let limit = match envelope {
-                Envelope::Record(_) | Envelope::Analysis(_) | Envelope::Run(_) | Envelope::Gift(_) => {
-                    FrameLimit::Peer
-                }
+                Envelope::Record(_)
+                | Envelope::Analysis(_)
+                | Envelope::Run(_)
+                | Envelope::Gift(_)
+                | Envelope::Club(_) => FrameLimit::Peer,
                 _ => FrameLimit::Stranger,
             };
             let total = HEADER_BYTES + envelope.encode().1.len();
@@ -499,6 +533,17 @@ mod tests {
             ("Resign.ply", Resign { match_id: id(), ply: 1_025, ..Resign::default() }.into()),
             ("Record.match_id", Record::default().into()),
             ("Record.match_id", Gift { record: Some(Record::default()) }.into()),
+            ("Club.name", Club { name: "a\u{7}".into(), ..Club::default() }.into()),
+            ("Club.players", Club { players: vec![ClubPlayer::default(); 17], ..Club::default() }.into()),
+            (
+                "ClubPlayer.name",
+                Club {
+                    players: vec![ClubPlayer { name: "a".repeat(33), ..ClubPlayer::default() }],
+                    ..Club::default()
+                }
+                .into(),
+            ),
+            ("Club.games", Club { games: vec![0; 2_561].into(), ..Club::default() }.into()),
             ("HintTaken.match_id", HintTaken::default().into()),
             ("HintTaken.hints", HintTaken { match_id: id(), hints: 10_001 }.into()),
             (

@@ -176,6 +176,8 @@ pub enum Command {
     },
     /// Show the peer any kept match, which its person may keep too.
     Give(Box<MatchRecord>),
+    /// Tell the peer a club evening: see [`crate::club::message`]. Nothing is kept; tell it again on the next link.
+    TellClub(Box<peer::Club>),
     /// Resolve diverged records ([`crate::Event::RecordsDiffer`]) in favour of the peer: its record replaces this device's.
     TakeTheirs(MatchId),
     /// Say goodbye and close the link; matches are saved.

@@ -45,6 +45,7 @@ mod analysis;
 mod chat;
 mod clock;
 pub mod club;
+mod club_news;
 mod comparison;
 mod cx;
 mod effects;

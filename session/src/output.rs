@@ -257,6 +257,13 @@ pub enum Event {
     /// The peer shows a kept match, complete and legal. The session does not save the match, whose id may be known on this
     /// device.
     Gift(Box<MatchRecord>),
+    /// The peer tells a club evening on its list, on which this device's person is. Nothing is saved.
+    Club {
+        /// Of the evening on the peer's device.
+        number: u32,
+        /// `None`: it is gone, or this person is not on the list any more.
+        told: Option<Box<crate::club::ToldClub>>,
+    },
     /// The shared analysis has changed: see [`crate::MatchState::analysis`].
     AnalysisChanged(MatchId),
     /// The peer reports a time for its turn that differs from this device's measurement by more than the link explains. The

@@ -6,6 +6,7 @@ use std::time::Duration;
 use engine::GameKind;
 use proto::{limits, peer};
 
+use crate::club::Telling;
 use crate::comparison::Comparison;
 use crate::effects::Effects;
 use crate::invitation::{Invitations, Nonces};
@@ -49,6 +50,7 @@ pub struct Session {
     pub(crate) now: Instant,
     pub(crate) said_here: Pace,
     pub(crate) said_there: Pace,
+    pub(crate) telling: Telling,
     pub(crate) effects: Effects,
 }
 
@@ -111,6 +113,7 @@ impl Session {
             now: Instant::default(),
             said_here: Pace::default(),
             said_there: Pace::default(),
+            telling: Telling::default(),
             effects: Effects::default(),
         };
         for (record, settled) in config.matches {
@@ -294,6 +297,10 @@ impl Session {
                 self.received_gift(&gift);
                 Ok(())
             }
+            Envelope::Club(club) => {
+                self.received_club(&club);
+                Ok(())
+            }
             Envelope::Ping(ping) => {
                 self.send(peer::Pong { token: ping.token });
                 Ok(())
@@ -347,6 +354,7 @@ impl Session {
             Command::TakeTheirs(id) => self.with(id, MatchState::take_theirs),
             Command::Say { id, saying } => self.say(id, saying),
             Command::Give(record) => self.give(&record),
+            Command::TellClub(message) => self.tell_of_club(*message),
             Command::Leave(reason) => {
                 if !matches!(self.link, Link::Down | Link::Closed(_)) {
                     self.goodbye(reason);
@@ -358,6 +366,7 @@ impl Session {
 
     fn tick(&mut self) {
         self.invitations(Invitations::due);
+        self.clubs_due();
         if matches!(self.link, Link::Down | Link::Closed(_)) {
             return;
         }
@@ -386,7 +395,9 @@ impl Session {
             Link::Greeting { .. } => Some(self.liveness.next(false)),
             Link::Comparing { .. } | Link::Up => Some(self.liveness.next(true)),
         };
-        [link, self.meeting_ends(), self.invitations.next(), self.next_clock()].into_iter().flatten().min()
+        let all =
+            [link, self.meeting_ends(), self.invitations.next(), self.next_clock(), self.telling.due_at()];
+        all.into_iter().flatten().min()
     }
 
     /// Sends the reason, and ignores further messages on this link.
@@ -414,6 +425,7 @@ impl Session {
         self.each(MatchState::offer_lost);
         self.each(MatchState::link_lost);
         self.liveness = Liveness::default();
+        self.telling = Telling::default();
     }
 
     pub(crate) fn send(&mut self, message: impl Into<peer::Envelope>) {
@@ -448,6 +460,7 @@ fn subject(envelope: &peer::Envelope) -> &'static str {
         Envelope::Unsupported(_) => "refusal",
         Envelope::Say(_) => "words",
         Envelope::Gift(_) => "gift",
+        Envelope::Club(_) => "club",
         Envelope::Flag(_) => "flag",
         Envelope::HintTaken(_) => "hint",
         Envelope::Reveal(_) => "reveal",

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use engine::{IllegalAction, Point, Side};
 use pair::{ANNA, BERT, Pair, invite, place, small};
 use proto::peer::{self, ByeReason, Envelope, Phrase};
+use session::club::{self, Club, PlayerKind};
 use session::{
     Command, Error, Event, Input, MatchId, MatchRecord, MatchResult, MatchState, OfferKind, Refused, Saying,
     Violation, wire,
@@ -588,6 +589,50 @@ fn a_kept_match_is_shown_to_the_peer_whole_and_what_is_no_match_is_not_heard() {
     assert!(more < 8, "{more}");
     pair.lose_links();
     assert_eq!(pair.command(ANNA, Command::Give(Box::new(kept))), Err(Refused::Away));
+}
+
+#[test]
+fn of_a_club_evening_that_changes_fast_a_friend_is_told_the_last_state_at_a_bounded_rate() {
+    let (mut pair, _) = Pair::playing();
+    let mut club = Club::empty("club".into(), small(), None, false);
+    club.add("Bert", PlayerKind::Friend([7; 32])).expect("there is room");
+    let heard = |pair: &Pair| -> Vec<(u32, Option<usize>)> {
+        let events = pair.devices[BERT].events.iter();
+        let one = |event: &Event| match event {
+            Event::Club { number, told } => {
+                Some((*number, told.as_ref().map(|told| told.club.players().len())))
+            }
+            _ => None,
+        };
+        events.filter_map(one).collect()
+    };
+    let tell = |pair: &mut Pair, message| pair.command(ANNA, Command::TellClub(Box::new(message)));
+    for name in 'a'..='j' {
+        club.add(&name.to_string(), PlayerKind::Nobody).expect("there is room");
+        let message = club::message(4, &club, &[7; 32]).expect("Bert is on the list");
+        tell(&mut pair, message).expect("the link is up");
+    }
+    tell(&mut pair, club::gone(3)).expect("the link is up");
+    pair.run();
+    assert_eq!(heard(&pair), [(4, Some(2))], "the first state at once");
+    pair.wait(Duration::from_secs(6));
+    assert_eq!(heard(&pair), [(4, Some(2)), (4, Some(11)), (3, None)]);
+    pair.wait(Duration::from_secs(20));
+    assert_eq!(heard(&pair).len(), 3, "once");
+    // A peer that keeps no rate is not heard beyond it, and nothing of a lost link is sent on the next one.
+    for number in 0..50 {
+        pair.input(BERT, Input::Received(club::gone(number).into()));
+    }
+    assert_eq!(heard(&pair).len(), 3 + 8);
+    let before = heard(&pair).len();
+    for number in 50..53 {
+        tell(&mut pair, club::gone(number)).expect("the link is up");
+    }
+    pair.lose_links();
+    assert_eq!(tell(&mut pair, club::gone(60)), Err(Refused::Away));
+    pair.connect();
+    pair.wait(Duration::from_secs(20));
+    assert!(heard(&pair).len() <= before + 1, "{:?}", heard(&pair));
 }
 
 #[test]

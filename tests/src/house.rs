@@ -110,6 +110,10 @@ impl Device {
 
     /// Switches on again, with the data on disk.
     pub async fn start(&mut self) {
+        // A host that draws the same numbers again would draw the ids of its earlier matches.
+        if let Entropy::Seeded(seed) = &mut self.config.entropy {
+            *seed += 1 << 32;
+        }
         let host = Host::start(self.config.clone()).expect("the host starts again");
         self.client = Client::attach(host.client()).await;
         self.host = Some(host);

@@ -167,3 +167,129 @@ async fn a_late_client_sees_the_evening_and_what_is_refused_says_why() {
     anna.start().await;
     assert!(anna.client.seen.clubs.is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_friend_on_the_list_sees_the_evening_at_home_and_begins_the_own_pairing_there() {
+    let mut house = House::new(64);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    friends(&mut anna, &mut ben).await;
+    evening(&mut anna).await;
+    let keeper = ben.client.seen.friends.values().next().expect("a friend").id.clone();
+    let runs = |club: &Club| club.state() == ClubState::ClubRunning;
+    ben.client.until("the evening", |seen| seen.clubs.values().any(runs)).await;
+    let seen = the_club(&ben.client).clone();
+    assert_eq!((seen.name.as_str(), &seen.keeper), ("Friday", &keeper));
+    assert_eq!(seen.players[0].who, Some(Who::Friend(keeper.clone())));
+    assert_eq!(seen.players[1].who, Some(Who::Here(true)));
+    assert_eq!(seen.players[2].who, Some(Who::Nobody(true)));
+    assert_eq!(seen.standings, the_club(&anna.client).standings);
+    assert_eq!(seen.next, the_club(&anna.client).next, "who plays whom next");
+    // 2-3, 1-2, 3-1: only the second is between Ben's device and Anna's.
+    let ways: Vec<control::ClubWay> =
+        seen.rounds.iter().flat_map(|round| &round.games).map(control::ClubGame::way).collect();
+    use control::ClubWay::{Invite, None as Not};
+    assert_eq!(ways, [Not, Invite, Not]);
+
+    // The list is Anna's to change.
+    for deed in [
+        player(Who::Nobody(true), "Eve"),
+        Deed::Remove(3),
+        Deed::Result(control::ClubVerdict { round: 2, board: 1, result: ClubResult::ClubSecondWins.into() }),
+        Deed::Begin(control::ClubBoard { round: 1, board: 1 }),
+        Deed::Finish(true),
+    ] {
+        let refusal = ask(&mut ben.client, deed).await.expect_err("it is Anna's list");
+        assert_eq!((refusal.code(), refusal.reason.is_some()), (RefusalCode::RefusalBadRequest, true));
+    }
+
+    // Ben begins their pairing; its match counts, and both see the result.
+    let at = control::ClubBoard { round: 2, board: 1 };
+    let id = invite(&mut ben, &mut anna, at, true).await;
+    ben.client.until("a room", |seen| seen.rooms.contains_key(&id)).await;
+    assert_eq!(ben.client.seen.rooms[&id].mine, [proto::board::Side::Second as i32], "as the table says");
+    ben.client.done(request::Body::Resign(control::Resign { room_id: id.clone(), side: 0 })).await;
+    let over = |club: &Club| club.rounds[1].games[0].result() == ClubResult::ClubFirstWins;
+    anna.client.until("the result", |seen| seen.clubs.values().any(over)).await;
+    ben.client.until("the result", |seen| seen.clubs.values().any(over)).await;
+
+    // What he missed he is told on the next link. A restart of his device forgets the evening until then.
+    ben.stop().await;
+    let verdict = control::ClubVerdict { round: 3, board: 1, result: ClubResult::ClubDraw.into() };
+    done(&mut anna.client, Deed::Result(verdict)).await;
+    ben.start().await;
+    ben.client.done(request::Body::Meet(control::Meet { peer: keeper.clone() })).await;
+    let drawn = |club: &Club| club.rounds[2].games[0].result() == ClubResult::ClubDraw;
+    ben.client.until("what he missed", |seen| seen.clubs.values().any(drawn)).await;
+
+    // Hidden until the next change; gone with the evening.
+    done(&mut ben.client, Deed::Discard(true)).await;
+    ben.client.until("it is hidden", |seen| seen.clubs.is_empty()).await;
+    done(&mut anna.client, Deed::Finish(true)).await;
+    ben.client.until("it is back", |seen| !seen.clubs.is_empty()).await;
+    done(&mut anna.client, Deed::Discard(true)).await;
+    ben.client.until("it is gone", |seen| seen.clubs.is_empty()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_evening_is_gone_for_a_friend_taken_off_the_list_forgotten_or_muted() {
+    let mut house = House::new(65);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    friends(&mut anna, &mut ben).await;
+    let open = control::OpenClub { name: "Friday".into(), ..Default::default() };
+    ask(&mut anna.client, Deed::Open(open)).await.expect("none is open");
+    let friend = anna.client.seen.friends.values().next().expect("a friend").id.clone();
+    done(&mut anna.client, player(Who::Friend(friend.clone()), "")).await;
+    ben.client.until("the list", |seen| !seen.clubs.is_empty()).await;
+    done(&mut anna.client, Deed::Remove(1)).await;
+    ben.client.until("off the list", |seen| seen.clubs.is_empty()).await;
+
+    let peer = ben.client.seen.friends.values().next().expect("a friend").id.clone();
+    ben.client.done(request::Body::SetMuted(control::SetMuted { peer: peer.clone(), muted: true })).await;
+    done(&mut anna.client, player(Who::Friend(friend.clone()), "")).await;
+    tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+    ben.client.done(request::Body::SetMuted(control::SetMuted { peer: peer.clone(), muted: false })).await;
+    assert!(ben.client.seen.clubs.is_empty(), "of a muted friend nothing is shown");
+    done(&mut anna.client, player(Who::Nobody(true), "Carl")).await;
+    ben.client.until("the list", |seen| !seen.clubs.is_empty()).await;
+    ben.client.done(request::Body::Forget(control::Forget { peer })).await;
+    ben.client.until("it went with the friend", |seen| seen.clubs.is_empty()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_from_a_match_goes_with_its_end_if_both_take_the_last_move_back() {
+    let mut house = House::new(66);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    friends(&mut anna, &mut ben).await;
+    evening(&mut anna).await;
+    let at = control::ClubBoard { round: 2, board: 1 };
+    let id = invite(&mut anna, &mut ben, at, true).await;
+    for client in [&mut anna.client, &mut ben.client] {
+        client.until("a room", |seen| seen.rooms.contains_key(&id)).await;
+    }
+    for (number, points) in ["h8", "a1", "i8", "a2", "j8", "a3", "k8", "a4", "l8"].iter().enumerate() {
+        let (mover, other) = if number % 2 == 0 { (&mut anna, &mut ben) } else { (&mut ben, &mut anna) };
+        let act = control::Act { room_id: id.clone(), notation: (*points).into(), action: None };
+        mover.client.done(request::Body::Act(act)).await;
+        let played = |seen: &tests::house::Seen| seen.rooms[&id].moves == number as u32 + 1;
+        other.client.until("the move", played).await;
+    }
+    let result = |club: &Club| club.rounds[1].games[0].result();
+    anna.client
+        .until("five", |seen| seen.clubs.values().any(|club| result(club) != ClubResult::Unspecified))
+        .await;
+    let offer = control::Offer { room_id: id.clone(), kind: control::OfferKind::OfferTakeBack.into() };
+    anna.client.done(request::Body::Offer(offer)).await;
+    ben.client.until("the offer", |seen| seen.rooms[&id].offer.is_some()).await;
+    ben.client
+        .done(request::Body::AnswerOffer(control::AnswerOffer { room_id: id.clone(), accept: true }))
+        .await;
+    anna.client
+        .until("open", |seen| seen.clubs.values().any(|club| result(club) == ClubResult::Unspecified))
+        .await;
+    // What is entered by hand stays.
+    let verdict = control::ClubVerdict { round: 2, board: 1, result: ClubResult::ClubDraw.into() };
+    done(&mut anna.client, Deed::Result(verdict)).await;
+    ben.client.done(request::Body::Resign(control::Resign { room_id: id.clone(), side: 0 })).await;
+    anna.client.until("the end", |seen| seen.rooms[&id].result.is_some()).await;
+    assert_eq!(result(the_club(&anna.client)), ClubResult::ClubDraw);
+}

@@ -146,7 +146,7 @@ pub fn club(club: &Club) -> Value {
         "round": (club.round > 0).then_some(club.round),
         "players": club.players.iter().map(club_player).collect::<Vec<_>>(),
         "rounds": rounds.collect::<Vec<_>>(), "standings": standings.collect::<Vec<_>>(),
-        "next": next.collect::<Vec<_>>()})
+        "next": next.collect::<Vec<_>>(), "keeper": (!club.keeper.is_empty()).then_some(&club.keeper)})
 }
 
 fn club_player(player: &ClubPlayer) -> Value {

@@ -75,12 +75,16 @@ impl Conversation {
         self.print(|| text(club), || json::club(club))
     }
 
-    /// The evening that is meant: the latest one by default, which is the only one that can be unfinished.
+    /// The evening that is meant: by default the latest one of this device, which is the only one of its own that can be
+    /// unfinished, and without any the latest one of a friend.
     fn evening(&self, choice: &ClubChoice) -> Result<Club, Failure> {
         let clubs = &self.host.state().clubs;
         let found = match choice.evening {
             Some(number) => clubs.get(&number),
-            None => clubs.values().next_back(),
+            None => {
+                let own = |club: &&Club| club.keeper.is_empty();
+                clubs.values().rfind(own).or_else(|| clubs.values().next_back())
+            }
         };
         found.cloned().ok_or_else(|| Failure::NotToBe("there is no such club evening".into()))
     }
@@ -134,8 +138,9 @@ fn line(club: &Club) -> String {
     };
     let twice = if club.twice { ", double" } else { "" };
     let clock = pace::text(club.pace.as_ref());
+    let keeper = if club.keeper.is_empty() { "" } else { ", on a friend's list" };
     format!(
-        "{}  {}: {}, clock {clock}{twice}, {} players, {state}",
+        "{}  {}: {}, clock {clock}{twice}, {} players, {state}{keeper}",
         club.id,
         club.name,
         words::setup(club.setup.as_ref()),

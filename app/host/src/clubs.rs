@@ -1,9 +1,13 @@
-//! Club evenings: which there are, how a pairing is played, and what clients see. The rules are in [`session::club`].
+//! Club evenings: which there are, how a pairing is played, what clients see, and what friends on the list are told. The rules
+//! are in [`session::club`].
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{Setup, Side};
 use proto::control::{self, ClubResult, ClubState, ClubWay, RefusalCode, Words, club_player, event};
 use proto::limits;
-use session::club::{Club, ClubRefused, Game, GameResult, Phase, PlayerKind};
+use proto::peer;
+use session::club::{self, Club, ClubRefused, Game, GameResult, Phase, PlayerKind, ToldClub};
 use session::{Colours, MatchId, MatchResult, Pace, Terms, wire};
 
 use crate::journal::Journal;
@@ -14,10 +18,33 @@ use crate::show;
 /// Evenings that are kept: two months of Fridays. Each is sent to every client that attaches.
 const MOST: usize = 8;
 
-/// The kept evenings. At most one is not finished.
+/// Friends' evenings that are shown: of each friend the latest.
+const MOST_TOLD: usize = 8;
+
+/// Numbers of friends' evenings for clients begin here; those of the own evenings stay below.
+const FIRST_TOLD: u32 = 1 << 31;
+
+/// The evenings: those that this device keeps, of which at most one is not finished, and those of friends.
 pub(crate) struct Clubs {
     /// By number, oldest first. A number is the id for clients.
     all: Vec<(u32, Club)>,
+    /// Matches whose end gave their pairing its result, since the host started.
+    decided: BTreeSet<MatchId>,
+    /// By number of an own evening: the friends who were told of it.
+    heard_of: BTreeMap<u32, BTreeSet<PlayerId>>,
+    /// Friends' evenings, oldest first. They are not saved.
+    told: Vec<Told>,
+    last_told: u32,
+}
+
+/// An evening that a friend's device keeps.
+struct Told {
+    /// For clients.
+    number: u32,
+    keeper: PlayerId,
+    /// On the keeper's device.
+    number_there: u32,
+    evening: ToldClub,
 }
 
 /// A pairing that is to be played, with what its match needs.
@@ -42,17 +69,116 @@ pub(crate) enum Way {
 
 impl Clubs {
     pub(crate) const fn new(kept: Vec<(u32, Club)>) -> Self {
-        Self { all: kept }
+        Self {
+            all: kept,
+            decided: BTreeSet::new(),
+            heard_of: BTreeMap::new(),
+            told: Vec::new(),
+            last_told: FIRST_TOLD,
+        }
     }
 
     /// All evenings, for a client that attaches.
     pub(crate) fn events(&self) -> impl Iterator<Item = event::Body> {
-        self.all.iter().map(|(number, club)| event::Body::Club(shown(*number, club)))
+        let own = self.all.iter().map(|(number, club)| shown(*number, club));
+        own.chain(self.told.iter().map(Told::shown)).map(event::Body::Club)
     }
 
     /// An evening as clients see it.
     pub(crate) fn shown(&self, number: u32) -> Option<control::Club> {
-        self.get(number).ok().map(|club| shown(number, club))
+        let told = || self.told.iter().find(|told| told.number == number).map(Told::shown);
+        self.get(number).ok().map(|club| shown(number, club)).or_else(told)
+    }
+
+    /// What the friends on the list of an own evening are to be told after a change, and that it is gone for those who are
+    /// not on it any more.
+    pub(crate) fn news(&mut self, number: u32) -> Vec<(PlayerId, peer::Club)> {
+        let club = self.get(number).ok();
+        let key = |kind: &PlayerKind| match kind {
+            PlayerKind::Friend(key) => Some(PlayerId(*key)),
+            PlayerKind::Here | PlayerKind::Guest | PlayerKind::Nobody => None,
+        };
+        let on_list: BTreeSet<PlayerId> =
+            club.into_iter().flat_map(Club::players).filter_map(|player| key(&player.kind)).collect();
+        let mut news: Vec<(PlayerId, peer::Club)> = on_list
+            .iter()
+            .filter_map(|friend| Some((*friend, club::message(number, club?, &friend.0)?)))
+            .collect();
+        let heard_of = self.heard_of.entry(number).or_default();
+        news.extend(heard_of.difference(&on_list).map(|friend| (*friend, club::gone(number))));
+        *heard_of = on_list;
+        news
+    }
+
+    /// What a friend who has just connected is told: the latest evening, if the friend is on its list or was.
+    pub(crate) fn news_for(&self, friend: PlayerId) -> Option<peer::Club> {
+        let (number, club) = self.all.last()?;
+        let was = || self.heard_of.get(number).is_some_and(|all| all.contains(&friend));
+        club::message(*number, club, &friend.0).or_else(|| was().then(|| club::gone(*number)))
+    }
+
+    /// A friend tells an evening. Returns its number for clients if it is shown, and the numbers of those that no longer are.
+    pub(crate) fn on_told(
+        &mut self,
+        keeper: PlayerId,
+        number_there: u32,
+        evening: Option<ToldClub>,
+    ) -> (Option<u32>, Vec<u32>) {
+        let Some(evening) = evening else {
+            return (None, self.forget(|told| (told.keeper, told.number_there) == (keeper, number_there)));
+        };
+        let known = self.told.iter_mut().find(|told| told.keeper == keeper);
+        if let Some(known) = known.filter(|known| known.number_there == number_there) {
+            known.evening = evening;
+            return (Some(known.number), Vec::new());
+        }
+        let is_later = |told: &Told| told.keeper == keeper && told.number_there > number_there;
+        if self.told.iter().any(is_later) {
+            return (None, Vec::new());
+        }
+        let mut gone = self.forget(|told| told.keeper == keeper);
+        if self.told.len() >= MOST_TOLD {
+            gone.push(self.told.remove(0).number);
+        }
+        self.last_told = self.last_told.saturating_add(1);
+        self.told.push(Told { number: self.last_told, keeper, number_there, evening });
+        (Some(self.last_told), gone)
+    }
+
+    /// Evenings of this person, who is no friend any more, are not shown. Returns their numbers for clients.
+    pub(crate) fn part_from(&mut self, keeper: PlayerId) -> Vec<u32> {
+        for heard_of in self.heard_of.values_mut() {
+            heard_of.remove(&keeper);
+        }
+        self.forget(|told| told.keeper == keeper)
+    }
+
+    /// Hides a friend's evening until the friend tells of it again.
+    pub(crate) fn hide(&mut self, number: u32) {
+        self.forget(|told| told.number == number);
+    }
+
+    fn forget(&mut self, is_gone: impl Fn(&Told) -> bool) -> Vec<u32> {
+        let (gone, kept) = std::mem::take(&mut self.told).into_iter().partition(is_gone);
+        self.told = kept;
+        let gone: Vec<Told> = gone;
+        gone.into_iter().map(|told| told.number).collect()
+    }
+
+    /// The number of the friend's evening that a client means, if it means one.
+    pub(crate) fn meant_told(&self, id: &str) -> Option<u32> {
+        let number = id.parse().ok()?;
+        self.told.iter().any(|told| told.number == number).then_some(number)
+    }
+
+    /// What this device's person needs to play a pairing of a friend's evening: an invitation to its keeper.
+    pub(crate) fn told_pairing(&self, number: u32, at: control::ClubBoard) -> Result<Pairing, Refusal> {
+        let told = self.told.iter().find(|told| told.number == number).ok_or_else(no_such)?;
+        let (round, board) = place(at.round, at.board)?;
+        let game = told.evening.club.may_begin(round, board).map_err(refused)?;
+        let record = told.evening.club.record();
+        let way = told.way(game).ok_or_else(kept_elsewhere)?;
+        Ok(Pairing { setup: record.setup.clone(), pace: record.pace, room: None, way })
     }
 
     /// The evening of which this match is a game, over or not.
@@ -147,6 +273,10 @@ impl Clubs {
         journal: &mut Journal,
     ) -> Result<(), Refusal> {
         let (round, board) = place(verdict.round, verdict.board)?;
+        if let Some(room) = self.get(number)?.game(round, board).and_then(|game| game.room) {
+            // What a person enters stands, whatever becomes of the match.
+            self.decided.remove(&room);
+        }
         let result = match ClubResult::try_from(verdict.result) {
             Ok(ClubResult::Unspecified) => None,
             Ok(ClubResult::ClubFirstWins) => Some(GameResult::FirstWins),
@@ -196,7 +326,13 @@ impl Clubs {
                 let result = result_of(club, room, result);
                 Ok(result.is_some_and(|result| club.on_match_end(id, result)))
             })?;
+            if ended {
+                self.decided.insert(id);
+            }
             return Ok(ended.then_some(number));
+        }
+        if room.record().result.is_none() && self.decided.remove(&id) {
+            return self.take_back_result(id, journal);
         }
         if room.record().result.is_some() || !room.record().actions.is_empty() {
             return Ok(None);
@@ -214,6 +350,18 @@ impl Clubs {
         Ok(Some(number))
     }
 
+    /// The match goes on after its end: its pairing is not over either.
+    fn take_back_result(&mut self, room: MatchId, journal: &mut Journal) -> Result<Option<u32>, Refusal> {
+        let is_it = |game: &&Game| game.room == Some(room);
+        let found = self.all.iter().find_map(|(number, club)| {
+            let game = club.games().iter().find(is_it)?;
+            (club.record().phase == Phase::Running).then_some((*number, game.round, game.board))
+        });
+        let Some((number, round, board)) = found else { return Ok(None) };
+        self.edit(number, journal, |club| club.set_result(round, board, None))?;
+        Ok(Some(number))
+    }
+
     /// The matches of pairings that are not over.
     pub(crate) fn open_matches(&self) -> Vec<MatchId> {
         let games = self.all.iter().flat_map(|(_, club)| club.games());
@@ -223,6 +371,31 @@ impl Clubs {
 
     fn evening_of(&self, id: MatchId) -> Option<u32> {
         self.all.iter().find(|(_, club)| club.game_in(id).is_some()).map(|(number, _)| *number)
+    }
+}
+
+impl Told {
+    /// How the person here plays a pairing; `None`: it is not this device's to begin.
+    fn way(&self, game: &Game) -> Option<Way> {
+        let club = &self.evening.club;
+        let me = club.players().iter().find(|player| player.kind == PlayerKind::Here)?;
+        (game.opponent(me.id)? == self.evening.keeper?).then_some(())?;
+        let side = if game.first == me.id { Side::First } else { Side::Second };
+        Some(Way::Invite(self.keeper, side))
+    }
+
+    fn shown(&self) -> control::Club {
+        let way = |game: &Game| match self.way(game) {
+            Some(_) => ClubWay::Invite,
+            None => ClubWay::None,
+        };
+        let mut shown = shown_with(self.number, &self.evening.club, way);
+        shown.keeper = self.keeper.to_string();
+        let keeper = self.evening.keeper.map(u32::from);
+        for player in shown.players.iter_mut().filter(|player| Some(player.id) == keeper) {
+            player.who = Some(club_player::Who::Friend(self.keeper.to_string()));
+        }
+        shown
     }
 }
 
@@ -296,6 +469,13 @@ fn no_such() -> Refusal {
     Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such club evening")
 }
 
+pub(crate) fn kept_elsewhere() -> Refusal {
+    let (zh, en) =
+        ("这个名单在好友的设备上，请在那里改。", "A friend's device keeps this list: change it there.");
+    let reason = Some(Words { zh: zh.into(), en: en.into() });
+    Refusal { reason, ..Refusal::new(RefusalCode::RefusalBadRequest, "a friend's device keeps this list") }
+}
+
 fn refused(why: ClubRefused) -> Refusal {
     let code = match why {
         ClubRefused::Full | ClubRefused::TooLate | ClubRefused::Started => RefusalCode::RefusalBusy,
@@ -330,6 +510,15 @@ fn refused(why: ClubRefused) -> Refusal {
 }
 
 fn shown(number: u32, club: &Club) -> control::Club {
+    shown_with(number, club, |game| match way(club, game) {
+        Way::Here(_) => ClubWay::Here,
+        Way::Invite(..) => ClubWay::Invite,
+        Way::Elsewhere => ClubWay::Elsewhere,
+    })
+}
+
+/// `way`: how a pairing that is not over is played.
+fn shown_with(number: u32, club: &Club, way: impl Fn(&Game) -> ClubWay) -> control::Club {
     let record = club.record();
     let running = record.phase == Phase::Running;
     let game = |game: &Game| control::ClubGame {
@@ -339,13 +528,7 @@ fn shown(number: u32, club: &Club) -> control::Club {
         result: club.result_of(game).map_or(ClubResult::Unspecified, shown_result).into(),
         begun: game.begun,
         room_id: game.room.map(|room| room.to_string()).unwrap_or_default(),
-        way: match way(club, game) {
-            _ if !running || club.result_of(game).is_some() => ClubWay::None,
-            Way::Here(_) => ClubWay::Here,
-            Way::Invite(..) => ClubWay::Invite,
-            Way::Elsewhere => ClubWay::Elsewhere,
-        }
-        .into(),
+        way: if running && club.result_of(game).is_none() { way(game) } else { ClubWay::None }.into(),
     };
     let rounds = (1..=club.rounds()).map(|round| control::ClubRound {
         round: round.into(),
@@ -403,6 +586,7 @@ fn shown(number: u32, club: &Club) -> control::Club {
         round: club.round().unwrap_or(0).into(),
         standings: standings.filter(|_| started).collect(),
         next: next.collect(),
+        keeper: String::new(),
     }
 }
 
@@ -597,6 +781,39 @@ mod tests {
         assert!(next(&clubs).is_empty());
         let verdict = control::ClubVerdict { result: 77, ..verdict };
         assert!(clubs.decide(number, verdict, &mut journal).is_err());
+    }
+
+    #[test]
+    fn of_each_friend_the_latest_evening_is_shown_and_of_all_friends_a_few() {
+        let (mut journal, _folder) = Journal::for_test();
+        let (own, number) = three(&mut journal);
+        let told = |keeper: Option<u8>| {
+            let mut record = own.get(number).expect("there").record().clone();
+            record.players[0].kind = PlayerKind::Nobody;
+            record.players[1].kind = PlayerKind::Here;
+            Some(ToldClub { club: Club::new(record).expect("an evening"), keeper })
+        };
+        let friend = |number: u8| PlayerId([100 + number; 32]);
+        let mut clubs = Clubs::new(Vec::new());
+        let (first, gone) = clubs.on_told(friend(0), 5, told(Some(1)));
+        let first = first.expect("shown");
+        assert!(first > FIRST_TOLD && gone.is_empty());
+        let shown = clubs.shown(first).expect("there");
+        assert_eq!((shown.keeper, shown.id), (friend(0).to_string(), first.to_string()));
+        assert_eq!(clubs.on_told(friend(0), 5, told(None)), (Some(first), vec![]), "a change");
+        assert_eq!(clubs.on_told(friend(0), 4, told(None)), (None, vec![]), "an earlier one");
+        let (second, gone) = clubs.on_told(friend(0), 6, told(None));
+        assert_eq!(gone, [first]);
+        assert_eq!(clubs.on_told(friend(1), 6, None), (None, vec![]), "another friend's number");
+        let others: Vec<u32> = (1..=MOST_TOLD as u8)
+            .filter_map(|number| clubs.on_told(friend(number), 1, told(None)).0)
+            .collect();
+        assert_eq!(others.len(), MOST_TOLD);
+        assert!(clubs.shown(second.expect("shown")).is_none(), "the oldest gives way");
+        assert_eq!(clubs.events().count(), MOST_TOLD);
+        assert_eq!(clubs.on_told(friend(1), 1, None), (None, vec![others[0]]));
+        assert_eq!(clubs.part_from(friend(2)), [others[1]]);
+        assert!(clubs.meant(&others[2].to_string()).is_err(), "it is not to be changed here");
     }
 
     #[test]

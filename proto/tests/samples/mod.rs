@@ -288,6 +288,35 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
             }
             .into(),
         ),
+        (
+            "club",
+            peer::Club {
+                number: 2,
+                name: "星期五".into(),
+                setup: Some(gomoku()),
+                twice: false,
+                phase: peer::ClubPhase::ClubRunning.into(),
+                players: vec![
+                    peer::ClubPlayer {
+                        id: 1,
+                        name: "Anna".into(),
+                        number: 1,
+                        who: peer::ClubWho::ClubSender.into(),
+                        ..peer::ClubPlayer::default()
+                    },
+                    peer::ClubPlayer {
+                        id: 2,
+                        name: "Ben".into(),
+                        number: 2,
+                        who: peer::ClubWho::ClubReceiver.into(),
+                        ..peer::ClubPlayer::default()
+                    },
+                ],
+                games: Bytes::from_static(&[1, 1, 1, 2, 0x09]),
+                ..peer::Club::default()
+            }
+            .into(),
+        ),
         ("ping", Ping { token: 0x0123_4567_89AB_CDEF }.into()),
         ("pong", Pong { token: 1 }.into()),
         ("bye", Bye { reason: 1 }.into()),

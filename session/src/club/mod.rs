@@ -16,11 +16,14 @@ mod berger;
 mod standings;
 #[cfg(test)]
 mod tests;
+mod told;
 
 use engine::{Rng, Setup};
 
 use crate::{MatchId, Pace};
 pub use standings::Standing;
+pub(crate) use told::Telling;
+pub use told::{ToldClub, gone, message};
 
 /// Players of one evening: the largest Berger table of the handbook.
 pub const MAX_PLAYERS: usize = 16;

@@ -125,4 +125,12 @@ async fn sixteen_hosts_play_a_round_robin() {
     let expected: Vec<(u32, u32, u32, u32)> =
         (1..).zip(by_points).map(|(place, (player, points, sb))| (player, place, points, sb)).collect();
     assert_eq!(rows, expected);
+    // Every friend's device shows the same, read from its own place.
+    let standings = club(keeper).standings.clone();
+    for friend in &mut friends {
+        let is_over =
+            |club: &control::Club| club.state() == ClubState::ClubFinished && !club.keeper.is_empty();
+        friend.client.until("the end", |seen| seen.clubs.values().any(is_over)).await;
+        assert_eq!(club(&friend.client).standings, standings);
+    }
 }

@@ -227,6 +227,8 @@ impl Actor {
         }
         self.give_up(&Target::Friend(key));
         self.comparison_over(key, control::ComparisonEnd::Unspecified);
+        let gone = self.clubs.part_from(key);
+        self.clubs_gone(&gone);
         self.people.forget(key);
         self.names.forget(key);
         for begins in [MET_BY, ACCOUNT_OF] {

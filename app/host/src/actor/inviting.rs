@@ -1,17 +1,17 @@
 //! Sends, shows and answers invitations; the open ones are in `invitations`. Changes club evenings, whose games begin with
 //! invitations or in rooms; the evenings are in `clubs`.
 
-use engine::Side;
+use engine::{Setup, Side};
 use proto::control::{self, ColourChoice, NoticeKind, RefusalCode, club_player, club_request, event};
 use proto::limits;
-use proto::peer::DeclineReason;
-use session::club::{Club, PlayerKind};
-use session::{Command, InvitationEnd, MatchId, MatchRecord, Terms};
+use proto::peer::{self, DeclineReason};
+use session::club::{Club, PlayerKind, ToldClub};
+use session::{Command, InvitationEnd, MatchId, MatchRecord, Pace, Terms};
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, notice};
-use crate::clubs::{Pairing, Way};
+use crate::clubs::{self, Pairing, Way};
 use crate::dialing::Target;
 use crate::invitations::{self, Invitation, Wish};
 use crate::peer::Peer;
@@ -199,11 +199,12 @@ impl Actor {
         if let Deed::Open(open) = deed {
             let setup = self.chosen_setup(open.setup.as_ref(), open.choice.as_ref())?;
             let (number, gone) = self.clubs.open(&open, setup, &mut self.journal)?;
-            for old in gone {
-                self.tell(event::Body::ClubGone(control::Gone { id: old.to_string() }));
-            }
+            self.clubs_gone(&gone);
             self.tell_club(number);
             return Ok(Answer::ClubId(number.to_string()));
+        }
+        if let Some(number) = self.clubs.meant_told(&asked.club_id) {
+            return self.told_club_asked(number, deed);
         }
         let number = self.clubs.meant(&asked.club_id)?;
         let journal = &mut self.journal;
@@ -230,12 +231,71 @@ impl Actor {
             Deed::Finish(_) => self.clubs.edit(number, journal, Club::finish)?,
             Deed::Discard(_) => {
                 self.clubs.discard(number, journal)?;
-                self.tell(event::Body::ClubGone(control::Gone { id: number.to_string() }));
+                self.clubs_gone(&[number]);
+                self.tell_friends_of_club(number);
                 return Ok(done());
             }
         }
         self.tell_club(number);
         Ok(done())
+    }
+
+    /// Handles a request about an evening that a friend's device keeps.
+    fn told_club_asked(&mut self, number: u32, deed: club_request::Deed) -> Result<Answer, Refusal> {
+        use club_request::Deed;
+        match deed {
+            Deed::Begin(at) => {
+                let Pairing { setup, pace, way, .. } = self.clubs.told_pairing(number, at)?;
+                self.play_pairing(setup, pace, way).map(|(_, answer)| answer)
+            }
+            Deed::Discard(_) => {
+                self.clubs.hide(number);
+                self.clubs_gone(&[number]);
+                Ok(done())
+            }
+            _ => Err(clubs::kept_elsewhere()),
+        }
+    }
+
+    /// A friend tells an evening on the own list.
+    pub(crate) fn club_came(&mut self, from: PlayerId, number: u32, told: Option<ToldClub>) {
+        let muted = self.people.get(&from).and_then(|peer| peer.friend.as_ref()).is_none_or(|one| one.muted);
+        if muted && told.is_some() {
+            return info!("a club evening of a muted friend is not shown");
+        }
+        let (shown, gone) = self.clubs.on_told(from, number, told);
+        self.clubs_gone(&gone);
+        if let Some(shown) = shown.and_then(|number| self.clubs.shown(number)) {
+            self.tell(event::Body::Club(shown));
+        }
+    }
+
+    /// A friend has connected, who may have missed changes.
+    pub(crate) fn tell_club_to(&mut self, friend: PlayerId) {
+        if let Some(news) = self.clubs.news_for(friend) {
+            self.send_club(friend, news);
+        }
+    }
+
+    fn tell_friends_of_club(&mut self, number: u32) {
+        for (friend, news) in self.clubs.news(number) {
+            self.send_club(friend, news);
+        }
+    }
+
+    /// Who is away is told on the next link.
+    fn send_club(&mut self, friend: PlayerId, news: peer::Club) {
+        if self.people.get(&friend).is_some_and(Peer::session_up)
+            && let Err(refusal) = self.command(friend, Command::TellClub(Box::new(news)))
+        {
+            debug!(detail = refusal.detail, "a club evening could not be told");
+        }
+    }
+
+    pub(crate) fn clubs_gone(&mut self, numbers: &[u32]) {
+        for number in numbers {
+            self.tell(event::Body::ClubGone(control::Gone { id: number.to_string() }));
+        }
     }
 
     /// The name and kind of a player that a client adds.
@@ -267,7 +327,19 @@ impl Actor {
                 answer => return answer,
             }
         }
-        let (room, answer) = match way {
+        let (room, answer) = self.play_pairing(setup, pace, way)?;
+        self.clubs.begun(number, at, room, &mut self.journal)?;
+        Ok(answer)
+    }
+
+    /// Opens the room or sends the invitation. Returns its id, if there is one.
+    fn play_pairing(
+        &mut self,
+        setup: Setup,
+        pace: Option<Pace>,
+        way: Way,
+    ) -> Result<(Option<MatchId>, Answer), Refusal> {
+        Ok(match way {
             Way::Elsewhere => (None, done()),
             Way::Here(seats) => {
                 let (setup, pace) = setup::terms_here(setup, pace, &seats)?;
@@ -286,9 +358,7 @@ impl Actor {
                 let id = self.invite(Target::Friend(key), wish)?;
                 (Some(id), Answer::InviteId(id.to_string()))
             }
-        };
-        self.clubs.begun(number, at, room, &mut self.journal)?;
-        Ok(answer)
+        })
     }
 
     /// A room has changed: it may be that of a pairing.
@@ -331,5 +401,6 @@ impl Actor {
             self.tell(event::Body::Club(shown));
             self.show_club_to_guests(number);
         }
+        self.tell_friends_of_club(number);
     }
 }

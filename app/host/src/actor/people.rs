@@ -310,6 +310,7 @@ impl Actor {
                 self.reached(key);
                 self.touch_rooms_with(key);
                 self.send_invitations(key);
+                self.tell_club_to(key);
             }
             Event::NoCommonVersion { peer_is_older } => {
                 let outdated = if peer_is_older { Outdated::There } else { Outdated::Here };
@@ -362,6 +363,7 @@ impl Actor {
                 self.learn_accounts();
                 self.reached(key);
                 self.send_invitations(key);
+                self.tell_club_to(key);
             }
             Event::NotCompared => {
                 self.comparison_over(key, ComparisonEnd::ComparisonDifferent);
@@ -424,6 +426,7 @@ impl Actor {
                 }
             }
             Event::Gift(record) => self.gift_came(key, *record),
+            Event::Club { number, told } => self.club_came(key, number, told.map(|told| *told)),
             Event::RecordsDiffer { id, common } => {
                 let (name, room_id) = (self.name_of(key), id.to_string());
                 warn!(%id, common, "the records differ");

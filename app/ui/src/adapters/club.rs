@@ -202,7 +202,7 @@ impl ClubPage {
     fn shown<'a>(&self, known: &'a AppState) -> Option<&'a Club> {
         let clubs = &known.state.clubs;
         let chosen = self.chosen.and_then(|number| clubs.get(&number));
-        chosen.or_else(|| clubs.values().next_back()).filter(|_| !self.begins)
+        chosen.or_else(|| open(known)).or_else(|| clubs.values().next_back()).filter(|_| !self.begins)
     }
 
     /// The round that is shown of this evening; after the last one, the last.
@@ -214,8 +214,9 @@ impl ClubPage {
 
     pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         let page = window.global::<ClubAdapter>();
-        let open = known.state.clubs.values().find(|club| club.state() != ClubState::ClubFinished);
+        let open = open(known);
         page.set_is_open(open.is_some());
+        page.set_may_begin(open.is_none_or(|club| !club.keeper.is_empty()));
         page.set_open_name(open.map_or("", |club| &club.name).into());
         let next = open.and_then(my_next);
         page.set_next_round(next.as_ref().map_or(0, |(round, _)| *round as i32));
@@ -249,6 +250,8 @@ impl ClubPage {
             ClubState::ClubRunning => ClubPhase::Running,
             ClubState::ClubFinished => ClubPhase::Finished,
         });
+        let keeper = known.state.friends.get(&club.keeper).map(|friend| friend.name.as_str());
+        page.set_keeper(keeper.unwrap_or(&club.keeper).into());
         page.set_name(club.name.as_str().into());
         page.set_twice(club.twice);
         page.set_game(game_of(club.setup.as_ref()));
@@ -286,6 +289,11 @@ impl ClubPage {
             page.set_entered(game_row(club, game, known));
         }
     }
+}
+
+/// The evening that is not finished: that of this device before those of friends.
+fn open(known: &AppState) -> Option<&Club> {
+    known.state.clubs.values().find(|club| club.state() != ClubState::ClubFinished)
 }
 
 /// Whether a player of this kind is on the list and has not left.

@@ -415,6 +415,51 @@ fn the_first_page_says_whom_the_person_here_plays_next_and_leads_to_the_evening(
 }
 
 #[test]
+fn an_evening_on_a_friends_list_is_shown_and_only_the_own_pairing_can_be_begun() {
+    let stage = Stage::new();
+    let mut told = at(&stage, running());
+    hear(&stage, &mut told, event::Body::ClubGone(control::Gone { id: "3".into() }));
+    hear(&stage, &mut told, event::Body::Friend(friend("a", "Anna")));
+    let mine =
+        ["Result: Steam Deck – Librem 5", "Somebody comes late", "Finish the evening", "Delete the evening"];
+    let foreign = Club { keeper: "a".into(), id: "2147483649".into(), ..running() };
+    hear(&stage, &mut told, event::Body::Club(foreign.clone()));
+    assert!(says(&told, "The list is on Anna's device.") && says(&told, "Standings"));
+    assert!(mine.iter().all(|button| !says(&told, button)), "the list is Anna's to change");
+    tap(&stage, &told, "Invite: Steam Deck – Librem 5");
+    let (_, club, begun) = asked(&stage, &mut told);
+    assert_eq!((club, begun), (foreign.id.clone(), Deed::Begin(ClubBoard { round: 2, board: 2 })));
+    // One's own comes first, and can begin beside it.
+    tap(&stage, &told, "New club evening");
+    assert!(says(&told, "Begin the list"));
+    hear(&stage, &mut told, event::Body::Club(Club { name: "Monday".into(), ..running() }));
+    told.app.go(Page::Home);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Monday, Round 2: you play Librem 5");
+    assert!(mine.iter().all(|button| says(&told, button)), "{:?}", names(&told));
+    let gathers = Club { keeper: "a".into(), id: foreign.id, ..gathering() };
+    hear(&stage, &mut told, event::Body::Club(gathers));
+    tap(&stage, &told, "Friday");
+    assert!(says(&told, "5 players on the list"));
+    assert!(!says(&told, "Add somebody") && !says(&told, "Start the evening") && !says(&told, "Remove Ben"));
+}
+
+#[test]
+fn who_did_not_come_is_entered_as_a_forfeit() {
+    let stage = Stage::new();
+    let mut told = at(&stage, running());
+    for (button, expected) in [
+        ("+ : -, Librem 5 did not come", ClubResult::ClubSecondForfeits),
+        ("- : +, Steam Deck did not come", ClubResult::ClubFirstForfeits),
+    ] {
+        tap(&stage, &told, "Result: Steam Deck – Librem 5");
+        tap(&stage, &told, button);
+        let result = expected.into();
+        assert_eq!(deed(&stage, &mut told), Deed::Result(ClubVerdict { round: 2, board: 2, result }));
+    }
+}
+
+#[test]
 fn keys_alone_reach_a_pairing_and_enter_its_result() {
     let stage = Stage::new();
     let mut told = at(&stage, running());

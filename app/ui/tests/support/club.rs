@@ -114,7 +114,7 @@ pub(crate) fn show(stage: &qiyou::headless::Stage, told: &Told, club: Club) {
 }
 
 /// The stories.
-pub(super) const CLUB: [(&str, Tell); 6] = [
+pub(super) const CLUB: [(&str, Tell); 7] = [
     ("club", |stage, told| show(stage, told, running())),
     ("club-gathering", |stage, told| show(stage, told, gathering())),
     ("club-new", |_, told| told.app.go(Page::Club)),
@@ -125,6 +125,10 @@ pub(super) const CLUB: [(&str, Tell); 6] = [
     ("club-add", |stage, told| {
         show(stage, told, Club { players: players().split_off(2), ..gathering() });
         told.app.ask(Dialog::ClubAdd);
+    }),
+    ("club-friend", |stage, told| {
+        friends_near(told);
+        show(stage, told, Club { keeper: "a".into(), ..running() });
     }),
     ("club-home", |stage, told| {
         friends_near(told);
