@@ -3,7 +3,7 @@
 use proto::peer;
 
 use crate::session::{Link, Session};
-use crate::{Event, Refused};
+use crate::{Event, Refused, club};
 
 impl Session {
     /// Tells the peer an evening, in place of an earlier state that it was not told yet.
@@ -23,8 +23,12 @@ impl Session {
         }
     }
 
+    /// What is unreadable, perhaps of a newer version, or exceeds the rate limit, is dropped.
     pub(crate) fn received_club(&mut self, message: &peer::Club) {
-        if let Some(told) = self.telling.hear(self.now, message) {
+        // The limit is checked before reading, which is the expensive part.
+        if self.telling.hears(self.now)
+            && let Ok(told) = club::read(message)
+        {
             self.tell(Event::Club { number: message.number, told: told.map(Box::new) });
         }
     }

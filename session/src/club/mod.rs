@@ -22,7 +22,7 @@ use engine::{Rng, Setup};
 
 use crate::{MatchId, Pace};
 pub use standings::Standing;
-pub(crate) use told::Telling;
+pub(crate) use told::{Telling, read};
 pub use told::{ToldClub, gone, message};
 
 /// Players of one evening: the largest Berger table of the handbook.

@@ -57,10 +57,9 @@ impl Telling {
         Some(self.due.remove(0))
     }
 
-    /// Reads a message of the peer; `None` for what is unreadable, perhaps of a newer version, or exceeds the rate limit.
-    pub(crate) fn hear(&mut self, now: Instant, message: &peer::Club) -> Option<Option<ToldClub>> {
-        // Checked before reading, which is the expensive part.
-        if self.heard.may_say(now) { read(message).ok() } else { None }
+    /// Whether another message of the peer is read now.
+    pub(crate) fn hears(&mut self, now: Instant) -> bool {
+        self.heard.may_say(now)
     }
 }
 
@@ -107,7 +106,7 @@ pub fn gone(number: u32) -> peer::Club {
 }
 
 /// The evening of a message; `None` if it is gone.
-fn read(message: &peer::Club) -> Result<Option<ToldClub>, Unreadable> {
+pub(crate) fn read(message: &peer::Club) -> Result<Option<ToldClub>, Unreadable> {
     if message.setup.is_none() {
         return Ok(None);
     }

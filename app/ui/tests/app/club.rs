@@ -11,7 +11,7 @@ use proto::control::{
 use qiyou::headless::Stage;
 use qiyou::screens::{Dialog, Page, Remark};
 
-use crate::support::club::{gathering, pairing, running, show};
+use crate::support::club::{gathering, of_friend, pairing, running, show};
 use crate::support::people::friend;
 use crate::support::{Told, body, guest, here, room, show_guest_code, with_guest};
 use crate::touches::{dialog, names, page, remark, says, tap};
@@ -422,10 +422,11 @@ fn an_evening_on_a_friends_list_is_shown_and_only_the_own_pairing_can_be_begun()
     hear(&stage, &mut told, event::Body::Friend(friend("a", "Anna")));
     let mine =
         ["Result: Steam Deck – Librem 5", "Somebody comes late", "Finish the evening", "Delete the evening"];
-    let foreign = Club { keeper: "a".into(), id: "2147483649".into(), ..running() };
+    let foreign = of_friend();
     hear(&stage, &mut told, event::Body::Club(foreign.clone()));
     assert!(says(&told, "The list is on Anna's device.") && says(&told, "Standings"));
     assert!(mine.iter().all(|button| !says(&told, button)), "the list is Anna's to change");
+    assert!(!says(&told, "They play: Carla – Ben"));
     tap(&stage, &told, "Invite: Steam Deck – Librem 5");
     let (_, club, begun) = asked(&stage, &mut told);
     assert_eq!((club, begun), (foreign.id.clone(), Deed::Begin(ClubBoard { round: 2, board: 2 })));

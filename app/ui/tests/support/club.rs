@@ -7,6 +7,7 @@ use proto::control::{self, Club, ClubGame, ClubPlayer, ClubResult, ClubState, Cl
 use qiyou::screens::{ClubAdapter, Dialog, Page};
 use slint::ComponentHandle;
 
+use super::people::friend;
 use super::{Tell, Told, friends_near, gomoku};
 
 fn players() -> Vec<ClubPlayer> {
@@ -106,6 +107,17 @@ pub(crate) fn running() -> Club {
     }
 }
 
+/// The same on the list of the friend: of its pairings only the one against the friend can be begun.
+pub(crate) fn of_friend() -> Club {
+    let mut club = Club { keeper: "a".into(), id: "2147483649".into(), ..running() };
+    for game in club.rounds.iter_mut().flat_map(|round| &mut round.games) {
+        if game.way() != ClubWay::Invite {
+            game.set_way(ClubWay::None);
+        }
+    }
+    club
+}
+
 /// Tells the app of this evening, and opens its page.
 pub(crate) fn show(stage: &qiyou::headless::Stage, told: &Told, club: Club) {
     told.say(event::Body::Club(club));
@@ -126,13 +138,13 @@ pub(super) const CLUB: [(&str, Tell); 7] = [
         show(stage, told, Club { players: players().split_off(2), ..gathering() });
         told.app.ask(Dialog::ClubAdd);
     }),
-    ("club-friend", |stage, told| {
-        friends_near(told);
-        show(stage, told, Club { keeper: "a".into(), ..running() });
-    }),
     ("club-home", |stage, told| {
         friends_near(told);
         told.say(event::Body::Club(running()));
         stage.pass(Duration::ZERO);
+    }),
+    ("club-friend", |stage, told| {
+        told.say(event::Body::Friend(friend("a", "Librem 5")));
+        show(stage, told, of_friend());
     }),
 ];
