@@ -79,12 +79,11 @@ impl Conversation {
     /// unfinished, and without any the latest one of a friend.
     fn evening(&self, choice: &ClubChoice) -> Result<Club, Failure> {
         let clubs = &self.host.state().clubs;
-        let found = match choice.evening {
-            Some(number) => clubs.get(&number),
-            None => {
-                let own = |club: &&Club| club.keeper.is_empty();
-                clubs.values().rfind(own).or_else(|| clubs.values().next_back())
-            }
+        let found = if let Some(number) = choice.evening {
+            clubs.get(&number)
+        } else {
+            let own = |club: &&Club| club.keeper.is_empty();
+            clubs.values().rfind(own).or_else(|| clubs.values().next_back())
         };
         found.cloned().ok_or_else(|| Failure::NotToBe("there is no such club evening".into()))
     }
