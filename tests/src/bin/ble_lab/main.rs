@@ -11,6 +11,9 @@
 mod agent;
 mod air;
 mod bare;
+mod board;
+mod cell;
+mod emulator;
 mod faults;
 mod game;
 mod guest;
@@ -20,6 +23,7 @@ mod meter;
 mod orders;
 mod player;
 mod report;
+mod short;
 mod strangers;
 mod stream;
 mod watch;
@@ -30,6 +34,7 @@ use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
 
 #[derive(Parser)]
+#[command(args_override_self = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -53,6 +58,8 @@ enum Command {
     StreamDrive(stream::Load),
     /// In a guest: print the events that the host there sends to its clients.
     Watch,
+    /// In a guest: have the host there import a gomoku record of a whole board, and print the match's id.
+    ImportBoard,
     /// In the other guest: keep a link to the bare service, and print when it comes up and goes down.
     BareHold,
 }
@@ -79,6 +86,7 @@ fn perform(command: Command) -> Result<()> {
         Command::BareDrive(load) => runtime.block_on(bare::drive(load)),
         Command::StreamServe => runtime.block_on(stream::serve()),
         Command::StreamDrive(load) => runtime.block_on(stream::drive(load)),
+        Command::ImportBoard => runtime.block_on(board::import()),
         Command::Watch => runtime.block_on(watch::run()),
         Command::BareHold => runtime.block_on(bare::hold()),
     }

@@ -215,6 +215,14 @@ pub(crate) struct Saved {
     winner: Option<i64>,
 }
 
+impl Saved {
+    /// Whether it is the same game, kept under an id and names of this device's own.
+    pub(crate) fn is_copy_of(&self, other: &Saved) -> bool {
+        let game = |saved: &Saved| (saved.setup.clone(), saved.actions.clone(), saved.ending, saved.winner);
+        game(self) == game(other)
+    }
+}
+
 impl View {
     /// Moves so far.
     pub(crate) fn ply(&self) -> usize {
