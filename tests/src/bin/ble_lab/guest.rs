@@ -252,6 +252,13 @@ impl Guest {
         }
     }
 
+    /// The kernel's settings of the adapter that are on, as words.
+    pub(crate) async fn adapter_settings(&self) -> Result<String> {
+        // btmgmt ends with its input, and then says no more.
+        let ask = "(echo info; sleep 1) | btmgmt | sed -n 's/.*current settings: //p'";
+        Ok(self.run(User::Root, &["sh", "-c", ask], Duration::from_secs(20)).await?.stdout)
+    }
+
     /// Flight mode, as with `rfkill block bluetooth`.
     pub(crate) async fn block(&self, on: bool) -> Result<()> {
         let value = u8::from(on);

@@ -228,7 +228,8 @@ impl Lab {
             let version = guest.run(User::Root, &["bluetoothd", "--version"], Duration::from_secs(10)).await?;
             let version = version.stdout.trim();
             println!("ble-lab: {:?}: kernel {}, BlueZ {version}", guest.side, guest.kernel);
-            report.cell.as_mut().context("a cell")?.found(guest, version)?;
+            let settings = guest.adapter_settings().await?;
+            report.cell.as_mut().context("a cell")?.found(guest, version, &settings)?;
         }
         println!("ble-lab: adapters up after {:.1} s", begun.elapsed().as_secs_f64());
         Ok(())

@@ -23,6 +23,7 @@ mod meter;
 mod orders;
 mod player;
 mod report;
+mod room;
 mod short;
 mod strangers;
 mod stream;

@@ -5,10 +5,14 @@ use crate::cell::Cell;
 use crate::game::{Dice, GOMOKU, Strike, Table, Who};
 use crate::lab::Lab;
 use crate::report::{Quantiles, Report};
+use crate::room;
 use anyhow::{Context, Result};
 use std::time::Duration;
 
 pub(crate) async fn play(lab: &Lab, cell: &Cell, seed: u64, report: &mut Report) -> Result<()> {
+    if cell.devices > 2 {
+        return room::play(lab, cell, report).await;
+    }
     let mut dice = Dice(seed);
     println!("ble-lab: seed {seed}");
     let mut table = Table::meet(lab, report).await.context("two strangers meet")?;
