@@ -106,8 +106,10 @@ impl Air {
         controllers: Vec<std::os::unix::net::UnixStream>,
         limits: Limits,
     ) -> Result<Air> {
-        let listen = |side: Side| std::os::unix::net::UnixListener::bind(directory.join(format!("hci-{side:?}")));
-        let ends: Vec<_> = Side::ALL.into_iter().zip(controllers).map(|(side, end)| (side, listen(side), end)).collect();
+        let listen =
+            |side: Side| std::os::unix::net::UnixListener::bind(directory.join(format!("hci-{side:?}")));
+        let ends: Vec<_> =
+            Side::ALL.into_iter().zip(controllers).map(|(side, end)| (side, listen(side), end)).collect();
         let (sender, inputs) = mpsc::unbounded_channel();
         let air = Air(sender.clone());
         std::thread::Builder::new().name("air".into()).spawn(move || {
@@ -569,8 +571,7 @@ mod tests {
         let pairs = [(); 2].map(|()| UnixStream::pair().unwrap());
         let [(a, at_a), (b, at_b)] = pairs;
         let air = Air::start(directory.path(), vec![at_a, at_b], limits).unwrap();
-        let hosts =
-            ["hci-A", "hci-B"].map(|name| UnixStream::connect(directory.path().join(name)).unwrap());
+        let hosts = ["hci-A", "hci-B"].map(|name| UnixStream::connect(directory.path().join(name)).unwrap());
         Ends { air, hosts, controllers: [a, b], _directory: directory }
     }
 

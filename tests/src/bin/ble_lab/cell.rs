@@ -108,12 +108,20 @@ impl Cell {
             _ => bail!("it is not known what Debian {debian} has"),
         };
         if !guest.kernel.starts_with(kernel_of) || bluez != bluez_of {
-            bail!("side {:?} should run Debian {debian}, and has {} and BlueZ {bluez}", guest.side, guest.kernel);
+            bail!(
+                "side {:?} should run Debian {debian}, and has {} and BlueZ {bluez}",
+                guest.side,
+                guest.kernel
+            );
         }
         let has = |setting| settings.split_whitespace().any(|word| word == setting);
         let (classic, private) = (self.controller == Controller::Dual, self.privacy);
         if !has("le") || has("br/edr") != classic || has("privacy") != private {
-            bail!("side {:?}: {:?} and privacy {private}, and its adapter says {settings:?}", guest.side, self.controller);
+            bail!(
+                "side {:?}: {:?} and privacy {private}, and its adapter says {settings:?}",
+                guest.side,
+                self.controller
+            );
         }
         let (side, kernel) = (format!("{:?}", guest.side), guest.kernel.clone());
         self.found.push(Stack { side, debian, kernel, bluez: bluez.to_owned() });
@@ -123,9 +131,10 @@ impl Cell {
     /// Fails unless what was asked for shows in what the controllers were told and what was on the air.
     pub(crate) fn holds(&self, habits: &Habits, longest_value: usize, report: &mut Report) -> Result<()> {
         let extended = self.controller != Controller::Le;
-        report.check(habits.advertised_extended == extended && habits.advertised_plainly != extended, || {
-            format!("with {:?} controllers advertising was begun so: {habits:?}", self.controller)
-        })?;
+        report
+            .check(habits.advertised_extended == extended && habits.advertised_plainly != extended, || {
+                format!("with {:?} controllers advertising was begun so: {habits:?}", self.controller)
+            })?;
         // Nothing of ours is on BR/EDR.
         report.check(!habits.inquired, || "somebody looked for BR/EDR devices".into())?;
         let kind = if self.privacy { AddressKind::ResolvablePrivate } else { AddressKind::Public };

@@ -35,7 +35,8 @@ impl Emulator {
         count: usize,
     ) -> Result<(Emulator, Vec<UnixStream>)> {
         let own = if controller == Controller::Le { 0 } else { count };
-        let lines: Vec<_> = (0..own).map(|n| UnixDatagram::bind(work.join(format!("vhci-{n}")))).collect::<Result<_, _>>()?;
+        let lines: Vec<_> =
+            (0..own).map(|n| UnixDatagram::bind(work.join(format!("vhci-{n}")))).collect::<Result<_, _>>()?;
         let log = std::fs::File::create(out.join("btvirt.log"))?;
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL"]).arg(root.join("lib64/ld-linux-x86-64.so.2"));
@@ -49,7 +50,11 @@ impl Emulator {
         let mut process = command.spawn().context("btvirt")?;
         let mut controllers = Vec::new();
         for line in lines {
-            controllers.push(timeout(PATIENCE, plug(line)).await.context("btvirt made no controller; see btvirt.log")??);
+            controllers.push(
+                timeout(PATIENCE, plug(line))
+                    .await
+                    .context("btvirt made no controller; see btvirt.log")??,
+            );
         }
         let socket = work.join("bt-server-le");
         let begun = Instant::now();

@@ -1,7 +1,7 @@
 //! Whole matches over the radio: two people who have never met, their hosts, and an AI in each seat.
 
-use crate::board;
 use crate::air::{Air, Fault, Quirk, Side, Struck};
+use crate::board;
 use crate::lab::Lab;
 use crate::orders::{Output, User};
 use crate::player::{Player, Saved, View};
@@ -210,7 +210,15 @@ impl<'a> Table<'a> {
         report.found = Some(begun.elapsed().as_secs_f64() * 1e3);
         b.until("Ann is near", |view| view.nearby.values().any(|name| name == "Ann")).await?;
 
-        let table = Table { a, b, air: &lab.air, fixture: GOMOKU, matches: Vec::new(), gifts: Vec::new(), bots: Cell::new(0) };
+        let table = Table {
+            a,
+            b,
+            air: &lab.air,
+            fixture: GOMOKU,
+            matches: Vec::new(),
+            gifts: Vec::new(),
+            bots: Cell::new(0),
+        };
         let connecting = Instant::now();
         table.invite().await?;
         let Table { a, b, .. } = &table;

@@ -225,7 +225,8 @@ impl Lab {
         }
         try_join_all(self.guests().map(Guest::start_bluetoothd)).await?;
         for guest in self.guests() {
-            let version = guest.run(User::Root, &["bluetoothd", "--version"], Duration::from_secs(10)).await?;
+            let version =
+                guest.run(User::Root, &["bluetoothd", "--version"], Duration::from_secs(10)).await?;
             let version = version.stdout.trim();
             println!("ble-lab: {:?}: kernel {}, BlueZ {version}", guest.side, guest.kernel);
             let settings = guest.adapter_settings().await?;

@@ -44,7 +44,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Run the lab's scenarios and write the report.
-    Run(lab::Options),
+    Run(Box<lab::Options>),
     /// In a guest, as root: connect the controller and execute the commands of `run`.
     Agent,
     /// In a guest: serve the bare GATT service that is the baseline of the measurements.
@@ -80,7 +80,7 @@ fn perform(command: Command) -> Result<()> {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match command {
-        Command::Run(options) => runtime.block_on(lab::run(options)),
+        Command::Run(options) => runtime.block_on(lab::run(*options)),
         Command::Agent => agent::run(),
         Command::BareServe(how) => runtime.block_on(bare::serve(how)),
         Command::BarePace(load) => runtime.block_on(bare::pace(load)),

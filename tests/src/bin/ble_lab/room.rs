@@ -121,7 +121,10 @@ impl Room<'_> {
 
     async fn invite(&self, Pair(from, to): Pair, program: &str) -> Result<()> {
         let arguments = [&["qiyouctl", "invite", NAMES[to]], &GAME[..]].concat();
-        self.people[from].guest.start(&format!("invite-{program}"), User::Player, &arguments, Output::Log).await
+        self.people[from]
+            .guest
+            .start(&format!("invite-{program}"), User::Player, &arguments, Output::Log)
+            .await
     }
 
     /// Two who do not know each other compare the short string on an invitation.
@@ -169,7 +172,8 @@ impl Room<'_> {
             let open = |view: &View| view.room.as_ref().is_some_and(|room| !room.over);
             self.people[who].within(PATIENCE, "a room", open).await?;
         }
-        let ids = [from, to].map(|who| self.people[who].see(|view| view.room.as_ref().map(|room| room.id.clone())));
+        let ids =
+            [from, to].map(|who| self.people[who].see(|view| view.room.as_ref().map(|room| room.id.clone())));
         ensure!(ids[0] == ids[1], "one match has two ids: {ids:?}");
         ids[0].clone().context("no room")
     }
@@ -186,7 +190,8 @@ impl Room<'_> {
     async fn by_hand(&self, Pair(from, to): Pair, points: &[&str]) -> Result<()> {
         for (number, point) in points.iter().enumerate() {
             let may = |view: &View| view.room.as_ref().is_some_and(|room| room.can_act);
-            let mover = [from, to].into_iter().find(|&who| self.people[who].see(may)).context("nobody may move")?;
+            let mover =
+                [from, to].into_iter().find(|&who| self.people[who].see(may)).context("nobody may move")?;
             self.people[mover].ctl(&["play", point]).await?;
             for who in [from, to] {
                 let seen = |view: &View| view.ply() == number + 1;
@@ -213,8 +218,11 @@ impl Room<'_> {
     async fn judge(&self, matches: &[(Pair, String)], report: &mut Report) -> Result<()> {
         let disks = try_join_all(self.people.iter().map(Player::saved)).await?;
         for (who, disk) in disks.iter().enumerate() {
-            let own: BTreeSet<&String> =
-                matches.iter().filter(|(Pair(from, to), _)| who == *from || who == *to).map(|(_, id)| id).collect();
+            let own: BTreeSet<&String> = matches
+                .iter()
+                .filter(|(Pair(from, to), _)| who == *from || who == *to)
+                .map(|(_, id)| id)
+                .collect();
             let kept: BTreeSet<&String> = disk.iter().map(|saved| &saved.id).collect();
             report.check(own == kept, || format!("{} has {kept:?}, and played {own:?}", NAMES[who]))?;
         }
@@ -229,7 +237,12 @@ impl Room<'_> {
             let points: BTreeSet<&String> = saved.actions.iter().collect();
             report.check(points.len() == saved.actions.len(), || format!("a move is doubled: {saved:?}"))?;
             report.played("gomoku", saved.actions.len());
-            println!("ble-lab: {} and {}: {} moves, both records equal", NAMES[*from], NAMES[*to], saved.actions.len());
+            println!(
+                "ble-lab: {} and {}: {} moves, both records equal",
+                NAMES[*from],
+                NAMES[*to],
+                saved.actions.len()
+            );
         }
         Ok(())
     }
