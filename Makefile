@@ -10,7 +10,7 @@ BUILT = $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
 WITHIN = CARGO_TARGET_$(TRIPLE)_RUNNER='$(CURDIR)/scripts/within'
 
-.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-arm64 deb-arm64 test-deb-arm64 test-carriers test-engines test-devices test-guest test-hotspot ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
+.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-arm64 deb-arm64 test-deb-arm64 test-carriers test-engines test-devices test-guest test-hotspot ble-lab ble-cells ble-lab-repeat ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -109,9 +109,20 @@ test-hotspot: ## test the Wi-Fi for guests with Debian's NetworkManager and emul
 	@scripts/need build lab
 	tests/hotspot/run
 
-ble-lab: ## test whole matches between two virtual handhelds with real BlueZ over an emulated radio, and strangers (needs PyPI)
+ble-lab: ## test whole matches between two virtual handhelds with real BlueZ over an emulated radio, and strangers (needs PyPI); CELL=debian-13: another cell
 	@scripts/need build lab
-	tests/ble-lab/run
+	tests/ble-lab/run --cell $(or $(CELL),debian-12)
+
+ble-cells: ## run the lab's short form in each cell of its matrix (BlueZ 5.66 and 5.82, controllers, privacy, MTU, five devices), or in CELL=today
+	@scripts/need build lab
+	tests/ble-lab/run --cell $(or $(CELL),all) --short
+
+# Number of runs in a row.
+N ?= 20
+
+ble-lab-repeat: ## run the lab N=20 times in a row and count how often it was green; CELL=name: another cell, ARGUMENTS="--only storm": a part
+	@scripts/need build lab
+	tests/ble-lab/run --repeat $(N) --cell $(or $(CELL),debian-12) $(ARGUMENTS)
 
 ble-strangers: ## run only the lab's strangers: another Bluetooth stack connects to hosts, plays, violates the protocol, and relays between two
 	@scripts/need build lab
@@ -119,7 +130,7 @@ ble-strangers: ## run only the lab's strangers: another Bluetooth stack connects
 
 ble-soak: ## run the lab with many cuts, kills and restarts
 	@scripts/need build lab
-	tests/ble-lab/run --soak
+	tests/ble-lab/run --cell $(or $(CELL),debian-12) --soak
 
 screens: ## draw every page in every size, language and theme into target/screens
 	@scripts/need build

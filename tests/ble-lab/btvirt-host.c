@@ -4,9 +4,14 @@
  *
  * It refuses to serve where the kernel has no AF_ALG (containers, many CI machines), although the emulated controller
  * needs AES for LE encryption alone, which the game never asks for: its own Noise records protect it. Any other socket
- * that opens and binds will do. */
+ * that opens and binds will do.
+ *
+ * Controllers of Bluetooth 5 it makes only for the kernel, through /dev/vhci: each gets a datagram socket instead, the n-th one
+ * connected to $BLE_LAB_DIR/vhci-n. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,4 +39,30 @@ int bind(int fd, const struct sockaddr *address, socklen_t length)
 		return real(fd, (struct sockaddr *)&moved, sizeof moved);
 	}
 	return real(fd, address, length);
+}
+
+static int controller(const char *directory)
+{
+	static int count;
+	struct sockaddr_un own = { .sun_family = AF_UNIX }, lab = { .sun_family = AF_UNIX };
+	int (*real)(int, const struct sockaddr *, socklen_t) = dlsym(RTLD_NEXT, "bind");
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	snprintf(own.sun_path, sizeof own.sun_path, "%s/vhci-%d-btvirt", directory, count);
+	snprintf(lab.sun_path, sizeof lab.sun_path, "%s/vhci-%d", directory, count++);
+	if (fd < 0 || real(fd, (struct sockaddr *)&own, sizeof own) || connect(fd, (struct sockaddr *)&lab, sizeof lab))
+		return -1;
+	return fd;
+}
+
+int open(const char *path, int flags, ...)
+{
+	int (*real)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
+	const char *directory = getenv("BLE_LAB_DIR");
+	va_list more;
+	va_start(more, flags);
+	int mode = flags & O_CREAT ? va_arg(more, int) : 0;
+	va_end(more);
+	if (directory && !strcmp(path, "/dev/vhci"))
+		return controller(directory);
+	return real(path, flags, mode);
 }

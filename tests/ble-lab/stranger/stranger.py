@@ -34,6 +34,8 @@ from talk import PATIENCE, Closed, Talk
 
 # How long to wait for no answer.
 SILENCE = 1.5
+# Seconds between being disconnected and coming back.
+REST = 0.5
 FLOOD = 200
 # Less than the two minutes after which a host hangs up on who has said nothing to the string.
 SENT_AWAY_WITHIN = 50.0
@@ -205,6 +207,8 @@ async def ended(stream, within=PATIENCE):
     """Whether the other side disconnects by itself, whatever it sends before."""
     try:
         await stream.gone(within)
+        # bluetoothd 5.82 takes who is back before its Disconnect has been answered for gone, and then disconnects it no more.
+        await asyncio.sleep(REST)
         return "hung up"
     except TimeoutError:
         return "none"

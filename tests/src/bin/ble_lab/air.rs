@@ -1,14 +1,14 @@
-//! The simulated radio between the two handhelds: every HCI packet between a guest and its emulated controller passes
+//! The simulated radio between the handhelds: every HCI packet between a guest and its emulated controller passes
 //! here.
 //!
 //! Data waits for connection events as on a real radio, and faults are injected here. One thread, one queue: the handling
 //! of a packet depends only on earlier packets.
 
-use crate::h4::{self, Event, Splitter};
+use crate::h4::{self, AddressKind, Event, Splitter};
 use crate::meter::{Meter, Traffic};
 use anyhow::{Context, Result, bail};
-use std::collections::{BTreeSet, VecDeque};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::OwnedWriteHalf;
@@ -18,25 +18,42 @@ use tokio::time::{Instant, sleep_until};
 
 /// The connection interval. BlueZ itself chooses 30 to 50 ms.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(30);
-/// Data packets per device and connection event: what small controllers manage.
+/// Data packets per device and connection event, unless the lab is told otherwise: what small controllers manage.
 pub(crate) const PACKETS_PER_EVENT: u32 = 6;
 /// The kernel's default supervision timeout: how long a lost link is silent before both ends are told.
 const SUPERVISION: Duration = Duration::from_millis(420);
 /// The HCI reason "connection timeout", reported to both ends.
 const CONNECTION_TIMEOUT: u8 = 0x08;
 
+/// What links can carry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Data packets per side and connection event.
+    pub(crate) packets: u32,
+    /// The highest ATT MTU that either side is told of.
+    pub(crate) mtu: Option<u16>,
+}
+
 /// One handheld's side of the radio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Side {
     A = 0,
     B = 1,
+    C = 2,
+    D = 3,
+    E = 4,
 }
 
 impl Side {
-    pub(crate) fn other(self) -> Side {
+    /// As many as a lab can have.
+    pub(crate) const ALL: [Side; 5] = [Side::A, Side::B, Side::C, Side::D, Side::E];
+
+    /// The other one of the two that a network cable joins; the others have none.
+    pub(crate) fn cable_peer(self) -> Option<Side> {
         match self {
-            Side::A => Side::B,
-            Side::B => Side::A,
+            Side::A => Some(Side::B),
+            Side::B => Some(Side::A),
+            _ => None,
         }
     }
 
@@ -44,7 +61,7 @@ impl Side {
     pub(crate) fn address(self) -> &'static str {
         match self {
             Side::A => "10.77.0.1",
-            Side::B => "10.77.0.2",
+            _ => "10.77.0.2",
         }
     }
 }
@@ -52,12 +69,12 @@ impl Side {
 /// Faults of the radio.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
-    /// Loses the link: silence, and after the supervision timeout both ends are told. Neither hears the other's
+    /// Loses every link: silence, and after the supervision timeout both ends are told. Nobody hears another's
     /// advertisements for `away`, which begins with the silence.
     Cut {
         away: Duration,
     },
-    /// Ends the link as if the other side had disconnected.
+    /// Ends every link as if the other side had disconnected.
     Kick,
     /// Delays all data without an error, until `Unmute`.
     Mute,
@@ -83,10 +100,16 @@ pub(crate) enum Quirk {
 pub(crate) struct Air(mpsc::UnboundedSender<Input>);
 
 impl Air {
-    /// Listens on `hci-A` and `hci-B` in `directory`, and gives each connecting guest a controller of its own.
-    pub(crate) fn start(directory: &Path, controllers: PathBuf) -> Result<Air> {
-        let listeners =
-            ["hci-A", "hci-B"].map(|name| std::os::unix::net::UnixListener::bind(directory.join(name)));
+    /// Listens on `hci-A`, `hci-B` and so on in `directory`, one for each controller.
+    pub(crate) fn start(
+        directory: &Path,
+        controllers: Vec<std::os::unix::net::UnixStream>,
+        limits: Limits,
+    ) -> Result<Air> {
+        let listen =
+            |side: Side| std::os::unix::net::UnixListener::bind(directory.join(format!("hci-{side:?}")));
+        let ends: Vec<_> =
+            Side::ALL.into_iter().zip(controllers).map(|(side, end)| (side, listen(side), end)).collect();
         let (sender, inputs) = mpsc::unbounded_channel();
         let air = Air(sender.clone());
         std::thread::Builder::new().name("air".into()).spawn(move || {
@@ -96,16 +119,14 @@ impl Air {
                 .expect("a timer and a poller");
             runtime.block_on(async move {
                 let mut seats = Vec::new();
-                for (listener, side) in listeners.into_iter().zip([Side::A, Side::B]) {
-                    match seat(listener, side, &controllers, sender.clone()).await {
+                for (side, listener, controller) in ends {
+                    match seat(listener, side, controller, sender.clone()).await {
                         Ok(seat) => seats.push(seat),
                         Err(error) => return eprintln!("air: side {side:?}: {error:#}"),
                     }
                 }
                 drop(sender);
-                let mut state =
-                    State::new(seats.try_into().unwrap_or_else(|_| unreachable!("two sides were seated")));
-                if let Err(error) = state.run(inputs).await {
+                if let Err(error) = State::new(seats, limits).run(inputs).await {
                     eprintln!("air: {error:#}");
                 }
             });
@@ -145,8 +166,22 @@ pub(crate) enum Struck {
     Nothing,
 }
 
+/// What hosts did with their controllers since the start of the radio.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Habits {
+    /// Whether an advertisement was begun with the commands of before Bluetooth 5, and whether with those of extended advertising.
+    pub(crate) advertised_plainly: bool,
+    pub(crate) advertised_extended: bool,
+    /// Whether BR/EDR devices were looked for.
+    pub(crate) inquired: bool,
+    /// Kinds of the addresses that peers had on links.
+    pub(crate) addresses: BTreeSet<AddressKind>,
+    /// Most data packets that a side sent in one connection event.
+    pub(crate) most_packets: u32,
+}
+
 /// The meters' values.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) traffic: Traffic,
     /// Longest value of an ATT write or notification since the last reading, in bytes.
@@ -154,8 +189,9 @@ pub(crate) struct Reading {
     /// Links that are up.
     pub(crate) links: usize,
     /// Whether each side's controller scans, and whether it advertises.
-    pub(crate) scans: [bool; 2],
-    pub(crate) advertises: [bool; 2],
+    pub(crate) scans: Vec<bool>,
+    pub(crate) advertises: Vec<bool>,
+    pub(crate) habits: Habits,
 }
 
 enum Input {
@@ -173,17 +209,18 @@ enum From {
     Controller,
 }
 
-/// Waits for a guest and connects it to a new controller.
+/// Waits for a guest and connects it to its controller.
 async fn seat(
     listener: std::io::Result<std::os::unix::net::UnixListener>,
     side: Side,
-    controllers: &Path,
+    controller: std::os::unix::net::UnixStream,
     inputs: mpsc::UnboundedSender<Input>,
 ) -> Result<Seat> {
     let listener = listener?;
     listener.set_nonblocking(true)?;
     let (host, _) = UnixListener::from_std(listener)?.accept().await?;
-    let controller = UnixStream::connect(controllers).await.context("no controller emulator")?;
+    controller.set_nonblocking(true)?;
+    let controller = UnixStream::from_std(controller)?;
     let ((from_host, to_host), (from_controller, to_controller)) =
         (host.into_split(), controller.into_split());
     for (mut stream, from) in [(from_host, From::Host), (from_controller, From::Controller)] {
@@ -217,7 +254,7 @@ async fn seat(
         waiting: VecDeque::new(),
         event: None,
         sent: 0,
-        links: BTreeSet::new(),
+        links: BTreeMap::new(),
         statuses_to_hide: 0,
         reason: None,
         quirk: None,
@@ -237,7 +274,8 @@ struct Seat {
     /// The connection event in which this side sends, by number, and how much of it is used.
     event: Option<u64>,
     sent: u32,
-    links: BTreeSet<u16>,
+    /// The links that are up, and whether this side is the peripheral of each.
+    links: BTreeMap<u16, bool>,
     /// Answers to the radio's own commands, hidden from the host.
     statuses_to_hide: u32,
     /// Reported to the host once, in place of the controller's reason.
@@ -260,7 +298,9 @@ enum Weather {
 }
 
 struct State {
-    seats: [Seat; 2],
+    seats: Vec<Seat>,
+    limits: Limits,
+    habits: Habits,
     weather: Weather,
     begun: Instant,
     /// A cut in progress: the end of the silence, and the channel to report when the links have ended.
@@ -270,8 +310,9 @@ struct State {
 }
 
 impl State {
-    fn new(seats: [Seat; 2]) -> State {
-        State { seats, weather: Weather::Clear, begun: Instant::now(), cut: None, away_until: None }
+    fn new(seats: Vec<Seat>, limits: Limits) -> State {
+        let (weather, begun) = (Weather::Clear, Instant::now());
+        State { seats, limits, habits: Habits::default(), weather, begun, cut: None, away_until: None }
     }
 
     async fn run(&mut self, mut inputs: mpsc::UnboundedReceiver<Input>) -> Result<()> {
@@ -310,10 +351,10 @@ impl State {
         Some(self.begun + INTERVAL * u32::try_from(next).ok()?)
     }
 
-    /// Both sides send their queues, up to the limit; a side with an empty queue is silent until the next event.
+    /// All sides send their queues, up to the limit; a side with an empty queue is silent until the next event.
     async fn connection_event(&mut self) -> Result<()> {
         let now = self.interval(Instant::now());
-        for side in [Side::A, Side::B] {
+        for side in Side::ALL.into_iter().take(self.seats.len()) {
             let seat = &mut self.seats[side as usize];
             if !seat.waiting.is_empty() {
                 (seat.event, seat.sent) = (Some(now), 0);
@@ -325,17 +366,18 @@ impl State {
 
     async fn send_waiting(&mut self, side: Side) -> Result<()> {
         let seat = &mut self.seats[side as usize];
-        while seat.sent < PACKETS_PER_EVENT
+        while seat.sent < self.limits.packets
             && let Some(packet) = seat.waiting.pop_front()
         {
             seat.sent += 1;
+            self.habits.most_packets = self.habits.most_packets.max(seat.sent);
             seat.meter.data(&packet);
             seat.to_controller.write_all(&packet).await?;
         }
         Ok(())
     }
 
-    async fn host_sends(&mut self, side: Side, packet: Vec<u8>) -> Result<()> {
+    async fn host_sends(&mut self, side: Side, mut packet: Vec<u8>) -> Result<()> {
         let now = self.interval(Instant::now());
         let seat = &mut self.seats[side as usize];
         if seat.unplugged {
@@ -352,6 +394,12 @@ impl State {
             if refused {
                 return Ok(seat.to_host.write_all(&h4::disallowed(&packet)).await?);
             }
+            self.habits.inquired |= h4::is_inquiry(&packet);
+            if command == h4::Command::Advertise(true) {
+                let extended = h4::is_extended(&packet);
+                self.habits.advertised_extended |= extended;
+                self.habits.advertised_plainly |= !extended;
+            }
             match command {
                 h4::Command::Advertise(on) => seat.advertises = on,
                 h4::Command::Scan(on) => seat.scans = on,
@@ -362,6 +410,9 @@ impl State {
         match (packet[0], self.weather) {
             (h4::ACL, Weather::Lost) => {}
             (h4::ACL, weather) => {
+                if let Some(most) = self.limits.mtu {
+                    h4::lower_mtu(&mut packet, most);
+                }
                 seat.waiting.push_back(packet);
                 // An event that this side opened continues while it has more to send.
                 if weather == Weather::Clear && seat.event == Some(now) {
@@ -378,7 +429,8 @@ impl State {
         if packet[0] == h4::EVENT {
             match h4::event(&packet) {
                 Event::Connected(link) => {
-                    seat.links.insert(link);
+                    seat.links.insert(link, h4::is_peripheral(&packet));
+                    self.habits.addresses.extend(h4::peer_address(&packet));
                     // A controller stops advertising by itself when it becomes the peripheral.
                     seat.advertises &= !h4::is_peripheral(&packet);
                 }
@@ -460,35 +512,33 @@ impl State {
 
     /// Ends every link through one side's controller, hidden from its host; each host is told `reason` if given.
     async fn hang_up(&mut self, reason: Option<u8>) -> Result<()> {
-        // A command at either end ends the link at both; the side with more links knows them all.
-        let side = usize::from(self.seats[0].links.len() < self.seats[1].links.len());
         for seat in &mut self.seats {
             if !seat.links.is_empty() {
                 seat.reason = reason;
             }
         }
-        let seat = &mut self.seats[side];
-        for &link in &seat.links {
-            seat.statuses_to_hide += 1;
-            seat.to_controller.write_all(&h4::disconnect(link)).await?;
+        // A command at either end ends the link at both: centrals end theirs. The central of a link that no side has is a stranger
+        // beside the lab.
+        let any_central = self.seats.iter().any(|seat| seat.links.values().any(|&peripheral| !peripheral));
+        for seat in &mut self.seats {
+            for (&link, _) in seat.links.iter().filter(|&(_, &peripheral)| peripheral != any_central) {
+                seat.statuses_to_hide += 1;
+                seat.to_controller.write_all(&h4::disconnect(link)).await?;
+            }
         }
         Ok(())
     }
 
     fn reading(&self) -> Reading {
-        let [a, b] = &self.seats;
-        let (left, right) = (a.meter.traffic, b.meter.traffic);
+        let seats = &self.seats;
         Reading {
-            traffic: Traffic {
-                packets: left.packets + right.packets,
-                bytes: left.bytes + right.bytes,
-                values: left.values + right.values,
-                values_on_eatt: left.values_on_eatt + right.values_on_eatt,
-            },
-            longest_value: a.meter.longest_value.max(b.meter.longest_value),
-            links: a.links.len().max(b.links.len()),
-            scans: [a.scans, b.scans],
-            advertises: [a.advertises, b.advertises],
+            traffic: seats.iter().map(|seat| seat.meter.traffic).sum(),
+            longest_value: seats.iter().map(|seat| seat.meter.longest_value).max().unwrap_or(0),
+            // Each has two ends; a stranger's end is not seen.
+            links: seats.iter().map(|seat| seat.links.len()).sum::<usize>().div_ceil(2),
+            scans: seats.iter().map(|seat| seat.scans).collect(),
+            advertises: seats.iter().map(|seat| seat.advertises).collect(),
+            habits: self.habits.clone(),
         }
     }
 }
@@ -497,9 +547,9 @@ impl State {
 mod tests {
     use super::*;
     use std::io::{Read, Write};
-    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::os::unix::net::UnixStream;
 
-    const LINK_UP: [u8; 7] = [h4::EVENT, 0x3e, 4, 1, 0, 7, 0];
+    const LINK_UP: [u8; 8] = [h4::EVENT, 0x3e, 5, 1, 0, 7, 0, 0];
     const LINK_ENDED_BY_PEER: [u8; 7] = [h4::EVENT, 5, 4, 0, 7, 0, 0x13];
     const DISCONNECT_TAKEN: [u8; 7] = [h4::EVENT, 0x0f, 4, 0, 1, 6, 4];
     const ADVERT: [u8; 5] = [h4::EVENT, 0x3e, 2, 2, 0];
@@ -513,15 +563,16 @@ mod tests {
     }
 
     fn ends() -> Ends {
+        ends_with(Limits { packets: PACKETS_PER_EVENT, mtu: None })
+    }
+
+    fn ends_with(limits: Limits) -> Ends {
         let directory = tempfile::tempdir().unwrap();
-        let emulator = UnixListener::bind(directory.path().join("controllers")).unwrap();
-        let air = Air::start(directory.path(), directory.path().join("controllers")).unwrap();
-        let [a, b] = ["hci-A", "hci-B"].map(|name| {
-            let host = UnixStream::connect(directory.path().join(name)).unwrap();
-            let (controller, _) = emulator.accept().unwrap();
-            (host, controller)
-        });
-        Ends { air, hosts: [a.0, b.0], controllers: [a.1, b.1], _directory: directory }
+        let pairs = [(); 2].map(|()| UnixStream::pair().unwrap());
+        let [(a, at_a), (b, at_b)] = pairs;
+        let air = Air::start(directory.path(), vec![at_a, at_b], limits).unwrap();
+        let hosts = ["hci-A", "hci-B"].map(|name| UnixStream::connect(directory.path().join(name)).unwrap());
+        Ends { air, hosts, controllers: [a, b], _directory: directory }
     }
 
     fn data(number: u8) -> [u8; 6] {
@@ -536,8 +587,11 @@ mod tests {
 
     fn links_up(ends: &mut Ends) {
         for side in 0..2 {
-            ends.controllers[side].write_all(&LINK_UP).unwrap();
-            expect(&mut ends.hosts[side], &LINK_UP);
+            // B is the peripheral.
+            let mut up = LINK_UP;
+            up[7] = side as u8;
+            ends.controllers[side].write_all(&up).unwrap();
+            expect(&mut ends.hosts[side], &up);
         }
     }
 
@@ -550,6 +604,21 @@ mod tests {
 
     fn wait<T>(what: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(what)
+    }
+
+    #[test]
+    fn no_more_packets_go_in_an_event_than_the_controller_sends() {
+        for packets in [1, 3] {
+            let mut ends = ends_with(Limits { packets, mtu: None });
+            links_up(&mut ends);
+            for number in 0..12 {
+                ends.hosts[0].write_all(&data(number)).unwrap();
+            }
+            for number in 0..12 {
+                expect(&mut ends.controllers[0], &data(number));
+            }
+            assert_eq!(wait(ends.air.reading()).unwrap().habits.most_packets, packets);
+        }
     }
 
     #[test]

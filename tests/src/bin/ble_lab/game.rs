@@ -1,6 +1,7 @@
 //! Whole matches over the radio: two people who have never met, their hosts, and an AI in each seat.
 
 use crate::air::{Air, Fault, Quirk, Side, Struck};
+use crate::board;
 use crate::lab::Lab;
 use crate::orders::{Output, User};
 use crate::player::{Player, Saved, View};
@@ -186,6 +187,8 @@ pub(crate) struct Table<'a> {
     fixture: Fixture,
     /// Finished matches.
     matches: Vec<String>,
+    /// Matches of others that are kept at one side.
+    gifts: Vec<String>,
     /// Number of AIs started, for distinct names.
     bots: Cell<u32>,
 }
@@ -207,7 +210,15 @@ impl<'a> Table<'a> {
         report.found = Some(begun.elapsed().as_secs_f64() * 1e3);
         b.until("Ann is near", |view| view.nearby.values().any(|name| name == "Ann")).await?;
 
-        let table = Table { a, b, air: &lab.air, fixture: GOMOKU, matches: Vec::new(), bots: Cell::new(0) };
+        let table = Table {
+            a,
+            b,
+            air: &lab.air,
+            fixture: GOMOKU,
+            matches: Vec::new(),
+            gifts: Vec::new(),
+            bots: Cell::new(0),
+        };
         let connecting = Instant::now();
         table.invite().await?;
         let Table { a, b, .. } = &table;
@@ -236,6 +247,39 @@ impl<'a> Table<'a> {
         self.fixture = fixture;
         self.invite().await?;
         self.accept().await?;
+        self.seat_bots().await
+    }
+
+    /// The two begin another match, and before anybody moves A gives B the record of a whole board, which B keeps.
+    pub(crate) async fn gives_a_board(&mut self, report: &mut Report) -> Result<()> {
+        self.fixture = GOMOKU;
+        self.invite().await?;
+        self.accept().await?;
+        let import = ["ble-lab", "import-board"];
+        let imported = self.a.guest.run(User::Player, &import, Duration::from_secs(30)).await?;
+        let begun = Instant::now();
+        self.a.ctl(&["give", imported.stdout.trim(), "Ben"]).await?;
+        let number = loop {
+            let gifts = self.b.ctl(&["gifts"]).await?;
+            let words: Vec<&str> = gifts.split_whitespace().collect();
+            if let [number, from, moves, _] = words[..] {
+                let right = from == "Ann" && moves == board::MOVES.to_string();
+                report.check(right, || format!("a gift of {} moves is shown as {gifts}", board::MOVES))?;
+                break number.to_owned();
+            }
+            ensure!(begun.elapsed() < MATCH_LIMIT, "no gift: {gifts:?}");
+            sleep(Duration::from_millis(500)).await;
+        };
+        println!("ble-lab: a whole board's record was there after {:.1} s", begun.elapsed().as_secs_f64());
+        self.b.ctl(&["keep", &number]).await?;
+        let (at_a, at_b) = tokio::try_join!(self.a.saved(), self.b.saved())?;
+        let boards = |all: &[Saved]| -> Vec<Saved> {
+            all.iter().filter(|saved| saved.actions.len() == board::MOVES).cloned().collect()
+        };
+        let (at_a, at_b) = (boards(&at_a), boards(&at_b));
+        let same = at_a.len() == 1 && at_b.len() == 1 && at_a[0].is_copy_of(&at_b[0]);
+        report.check(same, || format!("given away {at_a:?}, kept {at_b:?}"))?;
+        self.gifts.extend([at_a[0].id.clone(), at_b[0].id.clone()]);
         self.seat_bots().await
     }
 
@@ -544,7 +588,7 @@ impl<'a> Table<'a> {
                 if !self.over() {
                     // The waking device searches for the other: until then neither needs to scan.
                     let scans = self.air.reading().await?.scans;
-                    report.check(scans == [false; 2], || {
+                    report.check(scans == [false, false], || {
                         format!("somebody looks for a device that sleeps: {scans:?}")
                     })?;
                 }
@@ -629,7 +673,10 @@ impl<'a> Table<'a> {
 
     /// Compares the two records on disk with each other and with everything that was shown of the match.
     async fn judge(&mut self, report: &mut Report) -> Result<usize> {
-        let (at_a, at_b) = tokio::try_join!(self.a.saved(), self.b.saved())?;
+        let (mut at_a, mut at_b) = tokio::try_join!(self.a.saved(), self.b.saved())?;
+        for saved in [&mut at_a, &mut at_b] {
+            saved.retain(|saved| !self.gifts.contains(&saved.id));
+        }
         let equal = at_a == at_b;
         report.records_equal = Some(report.records_equal.unwrap_or(true) && equal);
         report.check(equal, || format!("the records differ: A {at_a:?}, B {at_b:?}"))?;

@@ -167,6 +167,19 @@ impl Guest {
         digits.map(|pair| Ok(u8::from_str_radix(std::str::from_utf8(pair)?, 16)?)).collect()
     }
 
+    /// Changes BlueZ's stock configuration: section, key, value.
+    pub(crate) async fn configure(&self, settings: &[(&str, &str, String)]) -> Result<()> {
+        for (section, key, value) in settings {
+            let edit = format!("s/^\\[{section}\\]$/&\\n{key} = {value}/");
+            self.run(User::Root, &["sed", "-i", &edit, BLUEZ_CONF], Duration::from_secs(10)).await?;
+            let there = format!("^{key} = {value}$");
+            self.run(User::Root, &["grep", &there, BLUEZ_CONF], Duration::from_secs(10))
+                .await
+                .with_context(|| format!("{BLUEZ_CONF} has no section {section}"))?;
+        }
+        Ok(())
+    }
+
     /// Starts bluetoothd as Debian's service does, and waits for the adapter to be on D-Bus and powered.
     pub(crate) async fn start_bluetoothd(&self) -> Result<()> {
         // BLUEZ_DEBUG=1: bluetoothd logs everything.
@@ -237,6 +250,13 @@ impl Guest {
                 other => return other.map(drop),
             }
         }
+    }
+
+    /// The kernel's settings of the adapter that are on, as words.
+    pub(crate) async fn adapter_settings(&self) -> Result<String> {
+        // btmgmt ends with its input, and then says no more.
+        let ask = "(echo info; sleep 1) | btmgmt | sed -n 's/.*current settings: //p'";
+        Ok(self.run(User::Root, &["sh", "-c", ask], Duration::from_secs(20)).await?.stdout)
     }
 
     /// Flight mode, as with `rfkill block bluetooth`.
@@ -355,6 +375,7 @@ const CALL_BLUEZ: [&str; 4] = ["dbus-send", "--system", "--print-reply=literal",
 /// The adapter on the lab's radio, and the guest's own second adapter.
 const ADAPTER: &str = "hci0";
 const ANOTHER: &str = "hci1";
+const BLUEZ_CONF: &str = "/etc/bluetooth/main.conf";
 
 fn program(user: User, arguments: &[&str]) -> Program {
     let log = std::env::var("QIYOU_LOG").unwrap_or_else(|_| "info".into());
@@ -387,13 +408,17 @@ fn qemu(side: Side, parts: &Parts<'_>, socket: &dyn Fn(&str) -> PathBuf) -> Resu
         command.arg("-chardev").arg(format!("socket,id={port},path={}", socket(port).display()));
         command.arg("-device").arg(format!("virtserialport,chardev={port},name={port}"));
     }
-    // A datagram cable between the two: a missing peer is no error.
-    let [own, others] =
-        [side, side.other()].map(|side| parts.work.join(format!("lan-{side:?}")).display().to_string());
-    command
-        .arg("-netdev")
-        .arg(format!("dgram,id=lan,local.type=unix,local.path={own},remote.type=unix,remote.path={others}"));
-    command.arg("-device").arg(format!("virtio-net-pci,netdev=lan,mac=52:54:00:71:79:0{}", side as u8 + 1));
+    // A datagram cable between the first two: a missing peer is no error.
+    if let Some(peer) = side.cable_peer() {
+        let [own, others] =
+            [side, peer].map(|side| parts.work.join(format!("lan-{side:?}")).display().to_string());
+        command.arg("-netdev").arg(format!(
+            "dgram,id=lan,local.type=unix,local.path={own},remote.type=unix,remote.path={others}"
+        ));
+        command
+            .arg("-device")
+            .arg(format!("virtio-net-pci,netdev=lan,mac=52:54:00:71:79:0{}", side as u8 + 1));
+    }
     command.stdin(std::process::Stdio::null()).kill_on_drop(true);
     let log = std::fs::File::create(parts.out.join(format!("qemu-{side:?}.log")))?;
     command.stdout(log.try_clone()?).stderr(log);

@@ -100,6 +100,45 @@ pub(crate) fn event(packet: &[u8]) -> Event {
     read().unwrap_or(Event::Other)
 }
 
+/// Lowers the MTU in ATT's Exchange MTU request or response to `most`, if the data packet is one.
+pub(crate) fn lower_mtu(packet: &mut [u8], most: u16) {
+    // Link, length; L2CAP's length and ATT's channel; opcode, MTU.
+    if let [ACL, _, _, _, _, 3, 0, 4, 0, 2 | 3, low, high] = packet {
+        [*low, *high] = u16::from_le_bytes([*low, *high]).min(most).to_le_bytes();
+    }
+}
+
+/// A command of BR/EDR that looks for devices.
+pub(crate) fn is_inquiry(command: &[u8]) -> bool {
+    command.get(1..3) == Some(&[0x01, 0x04])
+}
+
+/// Whether a command that begins advertising is one of Bluetooth 5's extended advertising.
+pub(crate) fn is_extended(command: &[u8]) -> bool {
+    command.get(1..3) == Some(&[0x39, 0x20])
+}
+
+/// What an address tells of its device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum AddressKind {
+    /// Always the same one.
+    Public,
+    /// Changes; only who holds the device's key can recognise it.
+    ResolvablePrivate,
+    /// Static, or private and not resolvable.
+    OtherRandom,
+}
+
+/// The kind of the peer's address in a connection event.
+pub(crate) fn peer_address(packet: &[u8]) -> Option<AddressKind> {
+    let highest = *packet.get(14)?;
+    Some(match packet.get(8)? {
+        0 => AddressKind::Public,
+        _ if highest >> 6 == 0b01 => AddressKind::ResolvablePrivate,
+        _ => AddressKind::OtherRandom,
+    })
+}
+
 /// Whether a connection event says that this end is the peripheral.
 pub(crate) fn is_peripheral(packet: &[u8]) -> bool {
     packet.get(7) == Some(&1)
@@ -150,6 +189,31 @@ mod tests {
         assert_eq!(command(&[1, 1, 0x10, 0]), Command::Other);
         assert_eq!(command(&[1]), Command::Other);
         assert_eq!(disallowed(&[1, 0x0c, 0x20, 2, 1, 1]), [4, 0x0e, 4, 1, 0x0c, 0x20, 0x0c]);
+    }
+
+    #[test]
+    fn it_is_seen_how_a_device_advertises_and_is_addressed() {
+        assert!(is_extended(&[1, 0x39, 0x20, 6, 1]) && !is_extended(&[1, 0x0a, 0x20, 1, 1]));
+        assert!(is_inquiry(&[1, 0x01, 0x04, 5]) && !is_inquiry(&[1, 0x01, 0x20, 5]));
+        let peer = |kind, highest| peer_address(&[4, 0x3e, 19, 1, 0, 42, 0, 0, kind, 1, 2, 3, 4, 5, highest]);
+        assert_eq!(peer(0, 0x40), Some(AddressKind::Public));
+        assert_eq!(peer(1, 0x7f), Some(AddressKind::ResolvablePrivate));
+        assert_eq!(peer(1, 0xc0), Some(AddressKind::OtherRandom));
+        assert_eq!(peer_address(&[4, 0x3e, 4, 1, 0, 42, 0]), None);
+    }
+
+    #[test]
+    fn an_mtu_is_lowered_and_nothing_else_is_touched() {
+        let lowered = |mut packet: Vec<u8>| {
+            lower_mtu(&mut packet, 23);
+            packet
+        };
+        let exchange = |opcode, [low, high]: [u8; 2]| vec![2, 7, 0x20, 7, 0, 3, 0, 4, 0, opcode, low, high];
+        assert_eq!(lowered(exchange(2, [5, 2])), exchange(2, [23, 0]));
+        assert_eq!(lowered(exchange(3, [5, 2])), exchange(3, [23, 0]));
+        assert_eq!(lowered(exchange(3, [20, 0])), exchange(3, [20, 0]));
+        // A read request of the same length.
+        assert_eq!(lowered(exchange(0x0a, [5, 2])), exchange(0x0a, [5, 2]));
     }
 
     #[test]

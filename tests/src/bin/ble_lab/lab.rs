@@ -1,29 +1,33 @@
-//! A whole run: makes two handhelds, runs the parts one after another, cleans up.
+//! A whole run: makes the handhelds, runs the parts one after another, cleans up.
 
 use crate::air::{Air, Fault, Side};
 use crate::bare::Bare;
+use crate::cell::Cell;
+use crate::emulator::Emulator;
 use crate::faults;
 use crate::game::{Dice, GOMOKU, OTHERS, Strike, Table, Who};
 use crate::guest::{Guest, Heard, Parts};
 use crate::orders::{Output, User};
 use crate::report::{Quantiles, Report};
+use crate::short;
 use crate::strangers::{self, Stack};
 use crate::stream::Streamed;
 use anyhow::{Context, Result, bail, ensure};
 use ble_transport::stream::LARGEST;
-use std::path::{Path, PathBuf};
+use futures::future::{join_all, try_join_all};
+use std::path::PathBuf;
 use std::time::Duration;
-use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast::{Receiver, error::TryRecvError};
 use tokio::time::{Instant, sleep, timeout};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Folder of the guest's root file system, made by `tests/ble-lab/guest-root`.
+    /// Folder of a guest's root file system, made by `tests/ble-lab/guest-root`, without the hyphen and the version of Debian at its
+    /// end.
     #[arg(long)]
     base: PathBuf,
-    /// Work folder with a short path, for sockets; must contain only `initrd` and `btvirt-host.so`.
+    /// Work folder with a short path, for sockets; must contain only `initrd-12` or another version, and `btvirt-host.so`.
     #[arg(long)]
     work: PathBuf,
     /// Folder of the report and the logs.
@@ -50,6 +54,8 @@ pub(crate) struct Options {
     /// Seed of the moments at which faults are injected.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    cell: Cell,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, clap::ValueEnum)]
@@ -91,6 +97,7 @@ pub(crate) async fn run(options: Options) -> Result<()> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let mut report = Report::default();
     let limit = if options.soak { SOAK_LIMIT } else { LIMIT };
+    report.cell = Some(options.cell.clone());
     // Whichever ends first, the other processes end with the futures that own them.
     let result = tokio::select! {
         played = timeout(limit, play(&options, &mut report)) => played.unwrap_or_else(|_| bail!("not done after {limit:?}")),
@@ -98,7 +105,7 @@ pub(crate) async fn run(options: Options) -> Result<()> {
         _ = terminate.recv() => bail!("terminated"),
     };
     report.seconds = begun.elapsed().as_secs_f64();
-    report.is_whole = !options.soak && options.only.is_empty();
+    report.is_whole = !options.soak && options.only.is_empty() && !options.cell.short;
     report.write(&options.out.join("report.json"))?;
     report.print();
     match &result {
@@ -115,14 +122,18 @@ async fn play(options: &Options, report: &mut Report) -> Result<()> {
     let mut lab = Lab::start(options).await?;
     let played = async {
         if options.snoop {
-            for guest in [&lab.a, &lab.b] {
+            for guest in lab.guests() {
                 guest
                     .start("btmon", User::Root, &["btmon", "-w", "/var/log/btsnoop.log"], Output::Log)
                     .await?;
             }
         }
-        lab.start_bluetooth().await?;
-        parts(&lab, options, report).await
+        lab.start_bluetooth(report).await?;
+        if options.cell.short {
+            short::play(&lab, &options.cell, options.seed, report).await
+        } else {
+            parts(&lab, options, report).await
+        }
     }
     .await;
     lab.save_logs().await;
@@ -150,7 +161,7 @@ async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> 
     if plays(Part::Strangers) {
         let begun = Instant::now();
         let (python, program) = (options.python.clone(), options.stranger.clone());
-        let stack = Stack { python, program, controllers: lab.controllers_at.clone() };
+        let stack = Stack { python, program, controllers: lab.emulator.socket.clone() };
         strangers::come_and_go(lab, &stack, report).await.context("strangers")?;
         lab.clear_the_air().await?;
         println!("ble-lab: strangers came and went in {:.0} s", begun.elapsed().as_secs_f64());
@@ -173,35 +184,55 @@ async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> 
     Ok(())
 }
 
-/// Two handhelds in range of each other.
+/// Handhelds in range of each other.
 pub(crate) struct Lab {
     pub(crate) a: Guest,
     pub(crate) b: Guest,
+    /// C, D and E, where the cell has them.
+    pub(crate) others: Vec<Guest>,
     pub(crate) air: Air,
     pub(crate) out: PathBuf,
-    controllers: Child,
-    /// The emulator's socket: each connection gets a controller of its own.
-    controllers_at: PathBuf,
+    emulator: Emulator,
+    cell: Cell,
 }
 
 impl Lab {
     async fn start(options: &Options) -> Result<Lab> {
         let begun = Instant::now();
-        let (controllers, socket) = controllers(options).await?;
-        let air = Air::start(&options.work, socket.clone())?;
-        let (kernel, initrd) = (options.base.join("vmlinuz"), options.work.join("initrd"));
-        let parts = Parts { kernel: &kernel, initrd: &initrd, work: &options.work, out: &options.out };
-        let (a, b) = tokio::try_join!(Guest::boot(Side::A, &parts), Guest::boot(Side::B, &parts))?;
-        println!("ble-lab: kernel {}, up after {:.1} s", a.kernel, begun.elapsed().as_secs_f64());
-        Ok(Lab { a, b, air, out: options.out.clone(), controllers, controllers_at: socket })
+        let (Options { base, work, out, cell, .. }, count) = (options, usize::from(options.cell.devices));
+        let root = cell.base(base, Side::A).join("root");
+        let (emulator, controllers) = Emulator::start(&root, work, out, cell.controller, count).await?;
+        let air = Air::start(work, controllers, cell.limits())?;
+        let boot = async |side| {
+            let (kernel, initrd) = (cell.base(base, side).join("vmlinuz"), cell.initrd(work, side));
+            Guest::boot(side, &Parts { kernel: &kernel, initrd: &initrd, work, out }).await
+        };
+        let mut guests = try_join_all(Side::ALL.into_iter().take(count).map(boot)).await?.into_iter();
+        let (Some(a), Some(b)) = (guests.next(), guests.next()) else { bail!("a lab has two devices") };
+        println!("ble-lab: {count} devices up after {:.1} s", begun.elapsed().as_secs_f64());
+        let (out, cell) = (out.clone(), cell.clone());
+        Ok(Lab { a, b, others: guests.collect(), air, out, emulator, cell })
     }
 
-    async fn start_bluetooth(&self) -> Result<()> {
+    pub(crate) fn guests(&self) -> impl Iterator<Item = &Guest> {
+        [&self.a, &self.b].into_iter().chain(&self.others)
+    }
+
+    async fn start_bluetooth(&self, report: &mut Report) -> Result<()> {
         let begun = Instant::now();
-        tokio::try_join!(self.a.start_bluetoothd(), self.b.start_bluetoothd())?;
-        let version = self.a.run(User::Root, &["bluetoothd", "--version"], Duration::from_secs(10)).await?;
-        let seconds = begun.elapsed().as_secs_f64();
-        println!("ble-lab: BlueZ {}, both adapters up after {seconds:.1} s", version.stdout.trim());
+        for guest in self.guests() {
+            guest.configure(&self.cell.settings()).await?;
+        }
+        try_join_all(self.guests().map(Guest::start_bluetoothd)).await?;
+        for guest in self.guests() {
+            let version =
+                guest.run(User::Root, &["bluetoothd", "--version"], Duration::from_secs(10)).await?;
+            let version = version.stdout.trim();
+            println!("ble-lab: {:?}: kernel {}, BlueZ {version}", guest.side, guest.kernel);
+            let settings = guest.adapter_settings().await?;
+            report.cell.as_mut().context("a cell")?.found(guest, version, &settings)?;
+        }
+        println!("ble-lab: adapters up after {:.1} s", begun.elapsed().as_secs_f64());
         Ok(())
     }
 
@@ -209,7 +240,7 @@ impl Lab {
     /// connection instead of those in the advertisement.
     async fn clear_the_air(&self) -> Result<()> {
         self.end_links().await?;
-        tokio::try_join!(self.a.forget_devices(), self.b.forget_devices())?;
+        try_join_all(self.guests().map(Guest::forget_devices)).await?;
         Ok(())
     }
 
@@ -224,37 +255,14 @@ impl Lab {
     }
 
     async fn save_logs(&self) {
-        tokio::join!(self.a.save_logs(&self.out), self.b.save_logs(&self.out));
+        join_all(self.guests().map(|guest| guest.save_logs(&self.out))).await;
     }
 
     async fn stop(&mut self) {
         self.air.stop();
-        tokio::join!(self.a.switch_off(), self.b.switch_off());
-        let _ = self.controllers.kill().await;
+        join_all([&mut self.a, &mut self.b].into_iter().chain(&mut self.others).map(Guest::switch_off)).await;
+        self.emulator.stop().await;
     }
-}
-
-/// Starts BlueZ's controller emulator from the guests' own tree; returns it with its socket for LE controllers.
-async fn controllers(options: &Options) -> Result<(Child, PathBuf)> {
-    let root = options.base.join("root");
-    let log = std::fs::File::create(options.out.join("btvirt.log"))?;
-    let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "KILL"]).arg(root.join("lib64/ld-linux-x86-64.so.2"));
-    command.arg("--library-path").arg(root.join("lib/x86_64-linux-gnu"));
-    command.arg("--preload").arg(options.work.join("btvirt-host.so"));
-    command.arg(root.join("bin/btvirt")).arg("-s").env("BLE_LAB_DIR", &options.work);
-    command.stdin(std::process::Stdio::null()).stdout(log.try_clone()?).stderr(log).kill_on_drop(true);
-    let mut child = command.spawn().context("btvirt")?;
-    let socket = options.work.join("bt-server-le");
-    let begun = Instant::now();
-    while !Path::exists(&socket) {
-        if let Some(status) = child.try_wait()? {
-            bail!("btvirt ended with {status}; see btvirt.log");
-        }
-        ensure!(begun.elapsed() < Duration::from_secs(10), "btvirt made no socket");
-        sleep(Duration::from_millis(20)).await;
-    }
-    Ok((child, socket))
 }
 
 /// Runs matches without faults until there are enough samples, then with faults.

@@ -11,6 +11,9 @@
 mod agent;
 mod air;
 mod bare;
+mod board;
+mod cell;
+mod emulator;
 mod faults;
 mod game;
 mod guest;
@@ -20,6 +23,8 @@ mod meter;
 mod orders;
 mod player;
 mod report;
+mod room;
+mod short;
 mod strangers;
 mod stream;
 mod watch;
@@ -30,6 +35,7 @@ use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
 
 #[derive(Parser)]
+#[command(args_override_self = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -38,7 +44,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Run the lab's scenarios and write the report.
-    Run(lab::Options),
+    Run(Box<lab::Options>),
     /// In a guest, as root: connect the controller and execute the commands of `run`.
     Agent,
     /// In a guest: serve the bare GATT service that is the baseline of the measurements.
@@ -53,6 +59,8 @@ enum Command {
     StreamDrive(stream::Load),
     /// In a guest: print the events that the host there sends to its clients.
     Watch,
+    /// In a guest: have the host there import a gomoku record of a whole board, and print the match's id.
+    ImportBoard,
     /// In the other guest: keep a link to the bare service, and print when it comes up and goes down.
     BareHold,
 }
@@ -72,13 +80,14 @@ fn perform(command: Command) -> Result<()> {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match command {
-        Command::Run(options) => runtime.block_on(lab::run(options)),
+        Command::Run(options) => runtime.block_on(lab::run(*options)),
         Command::Agent => agent::run(),
         Command::BareServe(how) => runtime.block_on(bare::serve(how)),
         Command::BarePace(load) => runtime.block_on(bare::pace(load)),
         Command::BareDrive(load) => runtime.block_on(bare::drive(load)),
         Command::StreamServe => runtime.block_on(stream::serve()),
         Command::StreamDrive(load) => runtime.block_on(stream::drive(load)),
+        Command::ImportBoard => runtime.block_on(board::import()),
         Command::Watch => runtime.block_on(watch::run()),
         Command::BareHold => runtime.block_on(bare::hold()),
     }

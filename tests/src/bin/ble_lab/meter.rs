@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use std::collections::HashMap;
+use std::iter::Sum;
 use std::ops::Sub;
 
 /// Totals since the start of the radio, both directions together.
@@ -27,6 +28,17 @@ impl Sub for Traffic {
             values: self.values - earlier.values,
             values_on_eatt: self.values_on_eatt - earlier.values_on_eatt,
         }
+    }
+}
+
+impl Sum for Traffic {
+    fn sum<I: Iterator<Item = Traffic>>(all: I) -> Traffic {
+        all.fold(Traffic::default(), |sum, one| Traffic {
+            packets: sum.packets + one.packets,
+            bytes: sum.bytes + one.bytes,
+            values: sum.values + one.values,
+            values_on_eatt: sum.values_on_eatt + one.values_on_eatt,
+        })
     }
 }
 

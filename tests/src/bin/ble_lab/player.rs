@@ -40,6 +40,10 @@ pub(crate) struct View {
     pub(crate) comparison: Option<Comparison>,
     /// An open invitation from the other side.
     pub(crate) invitation: Option<String>,
+    /// How this side's own invitations ended (`InvitationEnd`).
+    pub(crate) ends_of_own: Vec<i32>,
+    /// This side's own open invitation.
+    own_invitation: Option<String>,
     /// The present match, or the last one.
     pub(crate) room: Option<Room>,
     /// The longest record ever shown of the match.
@@ -98,10 +102,15 @@ impl<'a> Player<'a> {
 
     /// Restarts the host, with the local network as a second carrier or without.
     pub(crate) async fn start_again(&self, in_network: bool) -> Result<()> {
-        self.guest.signal("qiyoud", rustix::process::Signal::TERM).await?;
-        self.until_gone().await?;
+        self.end_host().await?;
         self.in_network.set(in_network);
         self.start_host().await
+    }
+
+    /// Ends the host; the watching client stays.
+    pub(crate) async fn end_host(&self) -> Result<()> {
+        self.guest.signal("qiyoud", rustix::process::Signal::TERM).await?;
+        self.until_gone().await
     }
 
     /// Waits until the host has ended.
@@ -215,6 +224,14 @@ pub(crate) struct Saved {
     winner: Option<i64>,
 }
 
+impl Saved {
+    /// Whether it is the same game, kept under an id and names of this device's own.
+    pub(crate) fn is_copy_of(&self, other: &Saved) -> bool {
+        let game = |saved: &Saved| (saved.setup.clone(), saved.actions.clone(), saved.ending, saved.winner);
+        game(self) == game(other)
+    }
+}
+
 impl View {
     /// Moves so far.
     pub(crate) fn ply(&self) -> usize {
@@ -242,8 +259,11 @@ impl View {
             What::Comparison { emoji, digits } => self.comparison = Some(Comparison { emoji, digits }),
             What::Connecting { peer, state } => self.note(format!("connecting {peer}: {state}")),
             What::Invitation { id, mine: false } => self.invitation = Some(id),
-            What::Invitation { mine: true, .. } => {}
+            What::Invitation { id, mine: true } => self.own_invitation = Some(id),
             What::InvitationGone { id, end } => {
+                if self.own_invitation.take_if(|open| *open == id).is_some() {
+                    self.ends_of_own.push(end);
+                }
                 self.invitation.take_if(|waiting| *waiting == id);
                 self.note(format!("invitation {id} ended: {end}"));
             }

@@ -1,5 +1,6 @@
 //! The output of a run: `report.json` for programs, a table for people.
 
+use crate::cell::Cell;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,6 +8,8 @@ use std::path::Path;
 /// The keys are a contract with readers of `report.json`; null means not measured. Times in milliseconds.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
+    /// Which devices, controllers and settings it was.
+    pub(crate) cell: Option<Cell>,
     /// From the start of a scan to the other side's advertisement.
     pub(crate) found: Option<f64>,
     /// The same for several scans in a row.
