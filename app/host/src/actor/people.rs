@@ -460,8 +460,13 @@ impl Actor {
         }
     }
 
-    /// Handles the timeout of a first meeting's comparison: dependent requests end, and the search stops.
+    /// Handles the timeout of a first meeting's comparison: dependent requests end, and the search stops. A stranger who has called
+    /// is kept away, as one whom the user sends away; whom the user has called may call back.
     fn not_compared_in_time(&mut self, key: PlayerId) {
+        let is_friend = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
+        if !is_friend && !self.links.has_dialed(key) {
+            self.strangers.send_away(key, Instant::now());
+        }
         self.comparison_over(key, ComparisonEnd::Unspecified);
         self.end_invitations(key);
         self.give_up(&Target::Friend(key));
