@@ -620,6 +620,7 @@ impl Invitations {
             id: theirs.id,
             terms: theirs.terms.clone(),
             counters,
+            continued: theirs.continued.is_some(),
             ply: theirs.continued.as_ref().map_or(0, |record| record.actions.len() as u32),
             until: theirs.until,
         });

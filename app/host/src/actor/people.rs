@@ -12,6 +12,7 @@ use tracing::{debug, info, warn};
 use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::dialing::{DialingEvent, Target};
 use crate::gifts::Gift;
+use crate::invitations::Offered;
 use crate::journal::{MET_BY, Met, OfPeer};
 use crate::links::Order;
 use crate::peer::{Comparison, DriveError, Peer};
@@ -370,9 +371,9 @@ impl Actor {
                 self.end_invitations(key);
                 self.give_up(&Target::Friend(key));
             }
-            Event::Invited { id, terms, counters, ply: _, until } => {
+            Event::Invited { id, terms, counters, continued, ply: _, until } => {
                 let until = self.started + until.0;
-                self.invited(key, id, terms, counters, until);
+                self.invited(key, id, Offered { terms, counters, continued, until });
             }
             Event::InvitationEnded { id, mine: _, end } => {
                 self.invitation_gone(id, show::invitation_end(end));
