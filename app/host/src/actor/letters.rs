@@ -167,8 +167,9 @@ impl Actor {
     /// Queues a letter; returns its number, which later reports refer to.
     fn write_letter(&mut self, key: PlayerId, envelope: &Envelope) -> Option<u64> {
         let account = self.people.account(key)?;
-        let sealed = letter::seal(self.profile.identity(), &key.0, &encode(envelope))?;
         let online = self.online.as_mut()?;
+        let text = encode(&signed(envelope.clone(), online.account()));
+        let sealed = letter::seal(self.profile.identity(), &key.0, &text)?;
         let number = online.letters.number();
         info!(account, number, bytes = sealed.len(), "a letter is written");
         online.transport.send_letter(number, account, sealed).then_some(number)
@@ -227,8 +228,17 @@ impl Actor {
             debug!(account, "a letter that no friend has written");
             return false;
         };
-        self.account_claimed(key, account);
-        match decode(&text) {
+        let decoded = decode(&text);
+        match decoded.as_ref().map_or(Writer::Unnamed, |envelope| writer(envelope, account)) {
+            Writer::Named => self.account_claimed(key, account),
+            // Of an earlier version: it may be a copy.
+            Writer::Unnamed => {}
+            Writer::Another => {
+                debug!(account, "a copy of a letter from another account");
+                return false;
+            }
+        }
+        match decoded {
             Ok(Envelope::Record(record)) => self.record_came(key, record),
             Ok(Envelope::InviteAnswer(answer)) => {
                 self.answer_came(key, &answer);
@@ -407,6 +417,41 @@ impl Actor {
     }
 }
 
+/// What a letter says about the account that has written it.
+#[derive(Debug, PartialEq, Eq)]
+enum Writer {
+    /// The one from which it came.
+    Named,
+    Unnamed,
+    /// Another one: somebody sends a copy.
+    Another,
+}
+
+fn writer(envelope: &Envelope, came_from: &str) -> Writer {
+    match envelope {
+        Envelope::Record(Record { account, .. }) | Envelope::InviteAnswer(InviteAnswer { account, .. })
+            if !account.is_empty() =>
+        {
+            if account.eq_ignore_ascii_case(came_from) {
+                Writer::Named
+            } else {
+                Writer::Another
+            }
+        }
+        _ => Writer::Unnamed,
+    }
+}
+
+/// The envelope of a letter, which names the account that writes it.
+fn signed(mut envelope: Envelope, by: &str) -> Envelope {
+    if let Envelope::Record(Record { account, .. }) | Envelope::InviteAnswer(InviteAnswer { account, .. }) =
+        &mut envelope
+    {
+        by.clone_into(account);
+    }
+    envelope
+}
+
 /// The message id, followed by the encoded message.
 fn encode(envelope: &Envelope) -> Vec<u8> {
     let (number, payload) = envelope.encode();
@@ -434,6 +479,21 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_of_a_letter_from_another_account_is_known_by_what_is_sealed_in_it() {
+        let record = Record { match_id: Bytes::from_static(&[7; 16]), ..Record::default() };
+        let answer = InviteAnswer { invite_id: Bytes::from_static(&[7; 16]), ..InviteAnswer::default() };
+        for envelope in [Envelope::Record(record), Envelope::InviteAnswer(answer)] {
+            let earlier = decode(&encode(&envelope)).expect("readable");
+            assert_eq!(writer(&earlier, "eve@example.org"), Writer::Unnamed);
+            let written = encode(&signed(envelope, "anna@example.org"));
+            let read = decode(&written).expect("readable");
+            assert_eq!(writer(&read, "anna@example.org"), Writer::Named);
+            assert_eq!(writer(&read, "Anna@Example.org"), Writer::Named, "as she has typed it");
+            assert_eq!(writer(&read, "eve@example.org"), Writer::Another);
+        }
+    }
 
     #[test]
     fn what_is_written_is_read_and_nonsense_is_not() {
