@@ -48,6 +48,7 @@ pub mod memory;
 #[cfg(feature = "online")]
 pub mod online;
 mod owners;
+pub mod prune;
 pub mod secure;
 mod tag;
 

@@ -63,6 +63,9 @@ pub const ROWS_OR_COLUMNS: u32 = 1_024;
 /// within a frame of the local socket.
 pub const LISTED_MATCHES: usize = 100;
 
+/// Bytes of a letter's account: the longest bare JID (RFC 7622: 1,023 on each side of the @).
+pub const LETTER_ACCOUNT_BYTES: usize = 2 * 1_023 + 1;
+
 /// Bytes of an id that a client may name: a Bluetooth device path is the longest, about 60.
 pub const CLIENT_ID_BYTES: usize = 256;
 

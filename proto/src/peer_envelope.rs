@@ -117,6 +117,7 @@ impl Bounded for Invite {
 impl Bounded for InviteAnswer {
     fn check(&self) -> Result<(), EnvelopeError> {
         id(&self.invite_id, "InviteAnswer.invite_id")?;
+        bound(self.account.len() <= limits::LETTER_ACCOUNT_BYTES, "InviteAnswer.account")?;
         bound(matches!(self.nonce.len(), 0 | limits::KEY_BYTES), "InviteAnswer.nonce")
     }
 }
@@ -152,6 +153,7 @@ impl Bounded for Record {
         setup(self.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Record.setup")?;
         bound(matches!(self.reveal.len(), 0 | limits::KEY_BYTES), "Record.reveal")?;
         bound(self.times.len() <= limits::RECORD_TIMES_BYTES, "Record.times")?;
+        bound(self.account.len() <= limits::LETTER_ACCOUNT_BYTES, "Record.account")?;
         hints(self.hints.map_or(0, |taken| taken.first.max(taken.second)), "Record.hints")?;
         bound(self.actions.len() <= limits::RECORD_BYTES, "Record.actions")
     }
@@ -301,6 +303,7 @@ mod tests {
         };
         let result = || Some(board::Result { winner: i32::MAX, ending: i32::MAX });
         let taken = || Some(Hints { first: limits::HINTS, second: limits::HINTS });
+        let account = || "a".repeat(limits::LETTER_ACCOUNT_BYTES);
         let point = || ResumePoint {
             match_id: id(),
             ply: plies,
@@ -340,6 +343,7 @@ mod tests {
                 invite_id: id(),
                 answer: Some(invite_answer::Answer::Decline(i32::MAX)),
                 nonce: key(),
+                account: account(),
             }
             .into(),
             Withdraw { invite_id: id() }.into(),
@@ -395,6 +399,7 @@ mod tests {
                 reveal: key(),
                 spent_ms: u32::MAX,
                 hints: taken(),
+                account: account(),
             }
             .into(),
             Ping { token: u64::MAX }.into(),
@@ -443,6 +448,7 @@ mod tests {
                     reveal: key(),
                     spent_ms: u32::MAX,
                     hints: taken(),
+                    account: account(),
                 }),
             }
             .into(),
@@ -592,6 +598,15 @@ mod tests {
                 .into(),
             ),
             ("Record.reveal", Record { match_id: id(), reveal: id(), ..Record::default() }.into()),
+            (
+                "Record.account",
+                Record {
+                    match_id: id(),
+                    account: "a".repeat(limits::LETTER_ACCOUNT_BYTES + 1),
+                    ..Record::default()
+                }
+                .into(),
+            ),
             (
                 "Record.actions",
                 Record {

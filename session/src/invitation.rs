@@ -70,7 +70,7 @@ impl Around<'_> {
         if self.link_is_up {
             let nonce = nonce.map_or_else(Bytes::new, |nonce| Bytes::copy_from_slice(&nonce));
             let invite_id = wire::id_bytes(id);
-            self.send(peer::InviteAnswer { invite_id, answer: Some(answer), nonce });
+            self.send(peer::InviteAnswer { invite_id, answer: Some(answer), nonce, account: String::new() });
         }
     }
 }
@@ -620,6 +620,7 @@ impl Invitations {
             id: theirs.id,
             terms: theirs.terms.clone(),
             counters,
+            continued: theirs.continued.is_some(),
             ply: theirs.continued.as_ref().map_or(0, |record| record.actions.len() as u32),
             until: theirs.until,
         });

@@ -208,7 +208,9 @@ pub enum Event {
         terms: Terms,
         /// The own invitation that this one counters; it has ended.
         counters: Option<MatchId>,
-        /// Above 0: a match that only the peer's journal has, to be continued from this ply.
+        /// A match that only the peer's journal has, to be continued from `ply`.
+        continued: bool,
+        /// Above 0 only in a continued match.
         ply: u32,
         /// When the invitation expires.
         until: Instant,

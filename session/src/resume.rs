@@ -374,6 +374,7 @@ pub(crate) fn record_message(record: &MatchRecord, spent_ms: u32) -> peer::Recor
         reveal: record.reveal.map_or_else(Bytes::new, |reveal| Bytes::copy_from_slice(&reveal)),
         spent_ms,
         hints: record.hints.map(|[first, second]| peer::Hints { first, second }),
+        account: String::new(),
     }
 }
 

@@ -9,11 +9,11 @@ use std::cell::Cell;
 
 use bytes::Bytes;
 use engine::lights_out::{LightsOutSetup, Start};
-use engine::{AnyGame, GameKind, Setup};
-use pair::{BERT, Pair};
+use engine::{AnyGame, GameKind, Setup, Side};
+use pair::{ANNA, BERT, Pair};
 use proto::peer::{self, Envelope};
 use proto::{board, limits};
-use session::{Input, wire};
+use session::{Colours, Input, MatchId, Terms, wire};
 
 /// Counts the bytes that this thread asks for.
 struct Counting;
@@ -62,7 +62,7 @@ fn largest() -> Vec<Setup> {
             let mut setup = kind.default_setup();
             match kind {
                 GameKind::Gomoku => setup.choose("size", "20"),
-                GameKind::Go => setup.choose("size", "19"),
+                GameKind::Go => setup.choose("size", "25"),
                 GameKind::LightsOut => {
                     setup.choose("columns", "64").and_then(|()| setup.choose("rows", "64"))
                 }
@@ -158,6 +158,178 @@ fn a_message_about_the_largest_board_of_a_game_costs_a_board_and_a_bounded_amoun
         ] {
             println!("{kind:?}, {what} of {} actions: {asked} bytes", played.len());
             assert!(asked < most, "{kind:?}, {what}: {asked} bytes");
+        }
+    }
+}
+
+/// Most bytes for a message that neither brings a board nor a list of actions.
+const SMALL: usize = 64 << 10;
+
+/// The largest board of each game in a match between two devices: Lights Out is a race there.
+fn largest_of_matches() -> Vec<Setup> {
+    let race = |setup: &mut Setup| {
+        setup.choose("columns", "15").and_then(|()| setup.choose("rows", "15")).expect("an option");
+    };
+    let mut all = largest();
+    all.iter_mut().filter(|setup| setup.kind() == GameKind::LightsOut).for_each(race);
+    all
+}
+
+/// A match on this board, of which some actions are played, Anna's turn; or a race that has not begun.
+fn in_a_match(setup: &Setup) -> (Pair, MatchId) {
+    let mut pair = Pair::friends();
+    pair.connect();
+    pair.run();
+    let terms = Terms { setup: setup.clone(), pace: None, colours: Colours::Mine(Side::First), hints: false };
+    let id = pair.begin_with(ANNA, terms);
+    if setup.kind() != GameKind::LightsOut {
+        let mut game = AnyGame::new(setup).expect("a setup");
+        for action in actions(setup, 60) {
+            let device = if game.turn() == Side::First { ANNA } else { BERT };
+            pair.act(device, id, action).expect("it is legal");
+            pair.run();
+            game.act(action).expect("it is legal");
+            if game.turn() == Side::First && pair.devices[ANNA].state(id).ply() >= 40 {
+                break;
+            }
+        }
+    }
+    (pair, id)
+}
+
+/// One message of each kind about this match, as Anna's device would send it or as its largest form that is not refused unread.
+fn one_of_each(pair: &Pair, id: MatchId) -> Vec<Envelope> {
+    let state = pair.devices[ANNA].state(id);
+    let (match_id, ply, digest) = (Bytes::copy_from_slice(&id.0), state.ply(), state.digest());
+    let setup = state.record().setup.clone();
+    let fresh = || Bytes::from_static(&[0xCD; limits::ID_BYTES]);
+    let key = || Bytes::from_static(&[7; limits::KEY_BYTES]);
+    let mut next = state.record().clone();
+    let game = next.actions.iter().fold(AnyGame::new(&setup).expect("a setup"), |mut game, action| {
+        game.act(*action).expect("it is legal");
+        game
+    });
+    let legal = game.legal_actions();
+    next.actions.push(legal[0]);
+    let tried = wire::pack_actions(&vec![legal[0]; limits::TRIED_ACTIONS]);
+    let point = peer::ResumePoint { match_id: match_id.clone(), ply, digest, ..peer::ResumePoint::default() };
+    let whole = record(wire::setup(&setup), &state.record().actions);
+    vec![
+        peer::Hello {
+            lowest_version: session::LOWEST_VERSION,
+            highest_version: session::HIGHEST_VERSION,
+            name: "Anna".into(),
+            games: vec![board::Game::Go.into()],
+            advert_key: key(),
+            matches: vec![point; limits::RESUME_POINTS],
+            ..peer::Hello::default()
+        }
+        .into(),
+        peer::Pair { step: Some(peer::pair::Step::Commitment(key())) }.into(),
+        invite(wire::setup(&setup)).into(),
+        peer::InviteAnswer {
+            invite_id: fresh(),
+            answer: Some(peer::invite_answer::Answer::Accept(true)),
+            nonce: key(),
+            ..peer::InviteAnswer::default()
+        }
+        .into(),
+        peer::Withdraw { invite_id: fresh() }.into(),
+        peer::Play {
+            match_id: match_id.clone(),
+            ply: ply + 1,
+            action: Some(wire::action(legal[0])),
+            digest: next.digest(),
+            ..peer::Play::default()
+        }
+        .into(),
+        peer::Ack { match_id: match_id.clone(), ply, digest, wants_rest: true, ..peer::Ack::default() }
+            .into(),
+        peer::Offer {
+            match_id: match_id.clone(),
+            offer_id: 1,
+            kind: peer::OfferKind::OfferTakeBack.into(),
+            ply,
+            ..peer::Offer::default()
+        }
+        .into(),
+        peer::OfferAnswer {
+            match_id: match_id.clone(),
+            offer_id: 1,
+            accept: true,
+            ..peer::OfferAnswer::default()
+        }
+        .into(),
+        peer::Resign { match_id: match_id.clone(), ply, revision: 0 }.into(),
+        peer::Record { match_id: match_id.clone(), ..whole.clone() }.into(),
+        peer::Ping { token: 7 }.into(),
+        peer::Pong { token: 7 }.into(),
+        peer::Bye { reason: peer::ByeReason::ByeLeaving.into() }.into(),
+        peer::Unsupported { msgid: 3 }.into(),
+        peer::Say {
+            match_id: match_id.clone(),
+            what: Some(peer::say::What::Text("棋".repeat(limits::SAID_CHARS))),
+        }
+        .into(),
+        peer::Flag { match_id: match_id.clone(), ply, revision: 0 }.into(),
+        peer::Reveal { invite_id: fresh(), nonce: key() }.into(),
+        peer::Analysis {
+            match_id: match_id.clone(),
+            version: 1,
+            open: true,
+            ply,
+            actions: tried.clone().into(),
+            ..peer::Analysis::default()
+        }
+        .into(),
+        peer::Progress { match_id: match_id.clone(), presses: 1, lit: 1, elapsed_ms: 1, revision: 0 }.into(),
+        peer::Run { match_id: match_id.clone(), ply, actions: tried.into(), digest, revision: 0 }.into(),
+        gift(whole).into(),
+        peer::HintTaken { match_id, hints: 1 }.into(),
+    ]
+}
+
+#[test]
+fn every_message_in_the_middle_of_a_match_on_the_largest_board_has_a_bounded_cost() {
+    for setup in largest_of_matches() {
+        let (pair, id) = in_a_match(&setup);
+        let played = pair.devices[ANNA].state(id).ply() as usize;
+        let messages = one_of_each(&pair, id);
+        let mut numbers: Vec<u32> = messages.iter().map(|message| message.encode().0).collect();
+        numbers.sort_unstable();
+        // The last number of `peer.proto`; one more decodes to nothing.
+        assert_eq!(numbers, Vec::from_iter(1..=23), "each kind of message is measured");
+        assert!(Envelope::decode(24, &[]).is_err(), "a new message is measured, too");
+        drop(pair);
+        for message in messages {
+            let (number, payload) = message.encode();
+            let most = match &message {
+                Envelope::Invite(_) => BOARD,
+                Envelope::Record(_) | Envelope::Gift(_) => BOARD + played * ACTION,
+                Envelope::Analysis(_) | Envelope::Run(_) => BOARD + limits::TRIED_ACTIONS * ACTION,
+                // What follows is checked against the rules, and the position is kept before each action.
+                Envelope::Play(_) | Envelope::Resign(_) | Envelope::Offer(_) => BOARD,
+                _ => SMALL,
+            };
+            let (mut pair, _) = in_a_match(&setup);
+            if matches!(message, Envelope::Hello(_)) {
+                // A hello is read at the beginning of a link.
+                pair.lose_links();
+                pair.connect();
+                pair.devices[BERT].inbox.clear();
+            }
+            let now = pair.now;
+            let before = ASKED.get();
+            if let Ok(envelope) = Envelope::decode(number, &payload) {
+                // An answer or a violation is as good as no answer here.
+                let _ = pair.devices[BERT].session.handle(now, Input::Received(envelope));
+            }
+            let asked = ASKED.get() - before;
+            if setup.kind() != GameKind::LightsOut && matches!(message, Envelope::Play(_)) {
+                assert_eq!(pair.devices[BERT].state(id).ply() as usize, played + 1, "it was played");
+            }
+            println!("{:?}, message {number} after {played} actions: {asked} bytes", setup.kind());
+            assert!(asked < most, "{:?}, message {number}: {asked} bytes", setup.kind());
         }
     }
 }

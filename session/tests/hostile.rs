@@ -146,7 +146,8 @@ impl Fuzzer {
                 let answer =
                     [Some(Answer::Accept(true)), Some(Answer::Decline(7)), None][self.below(3) as usize];
                 let nonce = Bytes::from(vec![1; [0, 32][self.below(2) as usize]]);
-                peer::InviteAnswer { invite_id: match_id, answer, nonce }.into()
+                peer::InviteAnswer { invite_id: match_id, answer, nonce, ..peer::InviteAnswer::default() }
+                    .into()
             }
             4 => peer::Withdraw { invite_id: match_id }.into(),
             5..=8 => {
@@ -219,6 +220,7 @@ impl Fuzzer {
                     spent_ms: self.below(u32::MAX),
                     hints: (self.below(2) == 0)
                         .then(|| peer::Hints { first: self.number(3), second: self.below(u32::MAX) }),
+                    account: String::new(),
                 }
                 .into()
             }

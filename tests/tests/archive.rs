@@ -32,6 +32,40 @@ async fn look(client: &mut Client, id: &str, ply: u32) -> control::Position {
 }
 
 #[tokio::test(start_paused = true)]
+async fn looking_through_a_long_match_and_listing_it_holds_up_nothing_else() {
+    let mut house = House::new(78);
+    let mut anna = house.device("Anna").await;
+    let points = (0..18u8).flat_map(|row| (0..19u8).map(move |column| (column, row)));
+    let letter = |at: u8| char::from(b'a' + at);
+    let played: String = points
+        .enumerate()
+        .map(|(number, (column, row))| {
+            format!(";{}[{}{}]", if number % 2 == 0 { 'B' } else { 'W' }, letter(column), letter(row))
+        })
+        .collect();
+    let id =
+        import(&mut anna.client, "long.sgf", &format!("(;GM[1]FF[4]SZ[19]{played})")).await.expect("a game");
+    let every = control::ListMatches { boards: true, ..control::ListMatches::default() };
+    let list = anna.client.send(request::Body::ListMatches(every)).await;
+    let scan = anna.client.send(request::Body::Scan(control::Scan { on: false })).await;
+    assert_eq!([anna.client.answer().await.0, anna.client.answer().await.0], [scan, list]);
+    let look = control::Look { room_id: id, ply: 300, record: true };
+    let asked = anna.client.send(request::Body::Look(look.clone())).await;
+    let scan = anna.client.send(request::Body::Scan(control::Scan { on: false })).await;
+    let (first, done) = anna.client.answer().await;
+    assert_eq!(first, scan, "it is not behind the look");
+    assert!(matches!(done, Ok(reply::Body::Done(_))));
+    let (second, answer) = anna.client.answer().await;
+    assert_eq!(second, asked);
+    let Ok(reply::Body::Position(position)) = answer else { panic!("a position, not {answer:?}") };
+    assert_eq!((position.ply, position.record.len()), (300, position.total as usize));
+    // Each of many is answered.
+    let many = vec![request::Body::Look(look); 30];
+    let answers = anna.client.ask_at_once(many).await;
+    assert!(answers.iter().all(|one| matches!(one, Ok(reply::Body::Position(one)) if one.ply == 300)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_file_becomes_a_match_that_is_looked_into_and_written_again() {
     let mut house = House::new(70);
     let mut anna = house.device("Anna").await;

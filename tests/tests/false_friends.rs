@@ -537,6 +537,109 @@ async fn a_friend_cannot_fill_the_file_with_matches_that_nobody_here_has_asked_f
     scene.check_undisturbed().await;
 }
 
+/// An unfinished match of the attacked pair with a made-up id, which Anna never knew.
+fn unheard_of(number: u32) -> Envelope {
+    let Envelope::Record(record) = given_up(number) else { panic!("a record") };
+    peer::Record { result: None, ..record }.into()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_friend_asks_a_dozen_times_a_day_to_go_on_with_matches_that_nobody_here_knows() {
+    let mut scene = Scene::new(130).await;
+    let asked = |scene: &Scene| scene.anna.client.seen.ended.len();
+    let (before, kept) = (asked(&scene), saved(&scene.anna));
+    for number in 0..40 {
+        scene.say(vec![unheard_of(number)]).await;
+        // Longer than the pace of rings.
+        tokio::time::sleep(Duration::from_mins(2)).await;
+    }
+    assert_eq!(asked(&scene) - before, 12);
+    // Invitations are not among them.
+    scene.say(rings(1, 1)).await;
+    assert_eq!(asked(&scene) - before, 13);
+    let after = saved(&scene.anna);
+    assert_eq!(after.0, kept.0, "no match was kept");
+    assert!(after.1 <= kept.1 + (16 << 10), "{} bytes more", after.1 - kept.1);
+    scene.check_undisturbed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_friend_cannot_fill_the_file_with_anything_else_that_it_says() {
+    let mut scene = Scene::new(132).await;
+    let before = saved(&scene.anna);
+    let about = id(&scene.attacked);
+    let digest = scene.digest();
+    for round in 0..60_u8 {
+        // Another name and another key of adverts each time: what is written last replaces what was before.
+        let hello = Hello {
+            name: format!("{round} {}", "棋".repeat(29)),
+            advert_key: Bytes::from(vec![round; 32]),
+            ..scene.hello()
+        };
+        let offers = (1..=10).map(|number| {
+            peer::Offer {
+                match_id: about.clone(),
+                offer_id: number,
+                kind: peer::OfferKind::OfferTakeBack.into(),
+                ply: 1,
+                ..peer::Offer::default()
+            }
+            .into()
+        });
+        let takings = (1..=10).map(|hints| peer::HintTaken { match_id: about.clone(), hints }.into());
+        let words = (0..10).map(|_| {
+            let what = Some(peer::say::What::Text("棋".repeat(60)));
+            peer::Say { match_id: about.clone(), what }.into()
+        });
+        let acks = (0..10).map(|spent_ms| {
+            peer::Ack { match_id: about.clone(), ply: 1, digest, spent_ms, ..peer::Ack::default() }.into()
+        });
+        let Envelope::Record(given) = given_up(u32::from(round)) else { panic!("a record") };
+        let gift = Envelope::from(peer::Gift { record: Some(given) });
+        let all: Vec<Envelope> = std::iter::once(hello.into())
+            .chain(rings(round, 5))
+            .chain(offers)
+            .chain(takings)
+            .chain(words)
+            .chain(acks)
+            .chain([gift])
+            .collect();
+        scene.say_from_the_start(all).await;
+        scene.anna.client.seen.notices.clear();
+    }
+    let after = saved(&scene.anna);
+    assert_eq!(after.0, before.0, "no match was kept");
+    assert!(after.1 <= before.1 + (16 << 10), "{} bytes more", after.1 - before.1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn strangers_store_nothing() {
+    let mut scene = Scene::new(134).await;
+    let before = saved(&scene.anna);
+    for number in 0..60_u8 {
+        let stranger = Identity::generate().expect("random");
+        let carrier = scene.carrier().await;
+        let Ok(mut link) = secure::dial(carrier, &stranger, CarrierKind::Memory, ExpectedPeer::Anybody).await
+        else {
+            continue;
+        };
+        let hello =
+            Hello { name: format!("{number} {}", "棋".repeat(29)), wants_comparison: true, ..scene.hello() };
+        let hello = Hello { advert_key: Bytes::new(), matches: Vec::new(), ..hello };
+        let commitment = pair::Step::Commitment(Bytes::from(vec![number; 32]));
+        let compare = peer::Pair { step: Some(commitment) };
+        // The host may close the link in the middle.
+        let _ = link.write_all(&frames([hello.into(), compare.into(), invite(number), given_up(1)])).await;
+        let _ = link.flush().await;
+        tokio::time::sleep(Duration::from_secs(25)).await;
+    }
+    scene.anna.client.scan(false).await;
+    let after = saved(&scene.anna);
+    assert_eq!(after.0, before.0);
+    assert!(after.1 <= before.1 + (8 << 10), "{} bytes more", after.1 - before.1);
+    scene.check_undisturbed().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn memory_stays_bounded_whatever_a_crowd_of_them_sends() {
     let mut scene = Scene::new(122).await;

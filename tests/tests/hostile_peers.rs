@@ -267,6 +267,98 @@ async fn a_friend_who_is_awaited_gets_in_where_a_stranger_has_the_radio_to_itsel
     check_undisturbed(anna, ben).await;
 }
 
+/// Two friends without a match, and the network in which one link takes all of Anna's Bluetooth.
+async fn friends_with_one_radio(seed: u64) -> (House, Device, Device) {
+    let mut house = House::new(seed);
+    house.air = MemoryNetwork::posing_as(CarrierKind::Bluetooth, seed);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    friends(&mut anna, &mut ben).await;
+    ben.stop().await;
+    anna.client.until("Ben is away", |seen| seen.friends.values().all(|one| !one.connected)).await;
+    // Longer than she looks for a friend with whom she has just been connected.
+    tokio::time::sleep(Duration::from_mins(6)).await;
+    house.air.set_places("Anna", Some(1));
+    (house, anna, ben)
+}
+
+/// Ben's person wants to play with Anna; returns in what time she reads it.
+async fn invites_anna(anna: &mut Device, ben: &mut Device) -> Duration {
+    let peer = ben.client.seen.friends.keys().next().expect("a friend").clone();
+    let asked = tokio::time::Instant::now();
+    let invite = control::Invite { peer, my_side: 1, ..control::Invite::default() };
+    ben.client.ask(request::Body::Invite(invite)).await.expect("asked");
+    anna.client.until("his invitation", |seen| !seen.invitations.is_empty()).await;
+    asked.elapsed()
+}
+
+/// Strangers who connect as soon as they hear the device, each time they lose the link.
+async fn calls_again_and_again(air: MemoryNetwork, victim: &'static str, keys: Keys) {
+    let mut identity = Identity::generate().expect("randomness");
+    loop {
+        // The interval of adverts, in which a friend may be the first to hear one.
+        tokio::time::sleep(Duration::from_millis(170)).await;
+        if air.card(victim).is_none() {
+            continue;
+        }
+        if keys == Keys::Fresh {
+            identity = Identity::generate().expect("randomness");
+        }
+        let address = air.transport(victim).address();
+        let Ok(carrier) = air.transport("Mallory").connect(&address).await else { continue };
+        let shaken = secure::dial(carrier, &identity, CarrierKind::Bluetooth, ExpectedPeer::Anybody).await;
+        if let Ok(link) = shaken {
+            greets_and_stays(link).await;
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keys {
+    Same,
+    Fresh,
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_friend_with_an_invitation_is_not_kept_waiting_by_strangers_who_call_again_and_again() {
+    for (seed, keys) in [(50, Keys::Same), (51, Keys::Fresh)] {
+        let (house, mut anna, mut ben) = friends_with_one_radio(seed).await;
+        let mallory = tokio::spawn(calls_again_and_again(house.air.clone(), "Anna", keys));
+        anna.client.until("Mallory", |seen| !seen.strangers.is_empty()).await;
+        ben.start().await;
+        let waited = invites_anna(&mut anna, &mut ben).await;
+        assert!(waited < Duration::from_secs(12), "{keys:?}: {waited:?}");
+        mallory.abort();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_friend_with_an_invitation_is_not_kept_waiting_by_a_string_that_nobody_compares() {
+    let (mut house, mut anna, mut ben) = friends_with_one_radio(52).await;
+    let mut carl = house.device("Carl").await;
+    let id = carl.client.find("Anna").await;
+    carl.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    anna.client.until("Carl's string", |seen| !seen.comparisons.is_empty()).await;
+    ben.start().await;
+    let waited = invites_anna(&mut anna, &mut ben).await;
+    assert!(waited < Duration::from_secs(40), "before his device stops looking: {waited:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stranger_who_has_called_and_compared_nothing_comes_back_only_when_a_person_here_asks_for_it() {
+    let mut house = House::new(53);
+    let (mut anna, mut carl) = (house.device("Anna").await, house.device("Carl").await);
+    let id = carl.client.find("Anna").await;
+    carl.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    anna.client.until("Carl's string", |seen| !seen.comparisons.is_empty()).await;
+    anna.client.until("nobody has compared it", |seen| seen.comparisons.is_empty()).await;
+    let id = carl.client.find("Anna").await;
+    carl.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    anna.client.scan(false).await;
+    assert!(anna.client.seen.strangers.is_empty() && anna.client.seen.comparisons.is_empty());
+    friends(&mut anna, &mut carl).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stranger_whom_the_person_has_answered_keeps_the_radio() {
     let mut house = House::new(48);

@@ -256,6 +256,29 @@ async fn a_friend_who_takes_another_friends_name_is_told_and_both_are_shown_with
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_friend_added_by_code_under_another_friends_name_is_shown_with_its_key_as_the_other_is() {
+    let mut house = House::new(68);
+    let (mut anna, ben) = pair(&mut house).await;
+    // The second Ben's name has a Cyrillic letter.
+    let mut other = house.device_with("Other", |config| config.name = Some("B\u{435}n".into())).await;
+    let shown = other.client.ask(request::Body::ShowFriendCode(control::ShowFriendCode {})).await;
+    let Ok(control::reply::Body::FriendCode(code)) = shown else { panic!("no code: {shown:?}") };
+    anna.client.done(request::Body::AddFriend(control::AddFriend { code: code.text })).await;
+    anna.client.until("two friends", |seen| seen.friends.len() == 2).await;
+    let with_keys = |seen: &tests::house::Seen| {
+        ["Ben", "B\u{435}n"].into_iter().all(|said| {
+            seen.friends.values().filter(|one| one.name == format!("{said} ({})", &one.id[..5])).count() == 1
+        })
+    };
+    anna.client.until("both have their keys", with_keys).await;
+    // The same after a restart.
+    anna.kill().await;
+    anna.start().await;
+    anna.client.until("both have their keys", with_keys).await;
+    drop(ben);
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_was_a_friend_cannot_tell_the_device_by_dialing_it() {
     let mut house = House::new(67);
     let (mut anna, mut ben) = pair(&mut house).await;

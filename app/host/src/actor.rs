@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{Action, AnyGame, Point, Side};
+use engine::{Action, AnyGame, Level, Point, Side};
 use link::Duplex;
 use link::identity::Identity;
 use proto::control::{self, NoticeKind, RefusalCode, event};
@@ -69,7 +69,7 @@ use crate::responder::{Responder, done, in_room};
 use crate::rings::Rings;
 use crate::room::{PlayerId, Room, Seat};
 use crate::room_view::{self, Around, Outside, Viewer};
-use crate::store::{self, Store};
+use crate::store::{self, SavedMatch, Store};
 use crate::strangers::Strangers;
 use crate::suspend::Suspend;
 use crate::tablebase::{TablebaseJob, TablebaseNews};
@@ -722,15 +722,24 @@ impl Actor {
     }
 
     pub(crate) fn shown_seat(&self, room: &Room, side: Side) -> control::Seat {
-        let name = match room.seat(side) {
+        self.seat_of(room.id(), side, room.seat(side), room.assists[side.index()])
+    }
+
+    /// The seats of a kept match.
+    pub(crate) fn shown_seats(&self, saved: &SavedMatch) -> [control::Seat; 2] {
+        Side::BOTH.map(|side| self.seat_of(saved.record.id, side, &saved.seats[side.index()], None))
+    }
+
+    fn seat_of(&self, id: MatchId, side: Side, seat: &Seat, assist: Option<Level>) -> control::Seat {
+        let name = match seat {
             Seat::Peer(key) => self.names.shown(*key),
             Seat::Guest(name) => name.clone(),
             Seat::Here | Seat::Bot(_) | Seat::Engine(_) => String::new(),
         };
-        let away = matches!(room.seat(side), Seat::Guest(_)) && !self.guest_is_present(room.id(), side);
-        let mut shown = crate::show::seat(room.seat(side), room.assists[side.index()], name, away);
-        if matches!(room.seat(side), Seat::Bot(_)) {
-            shown.bot_adapts = self.journal.is_adaptive(room.id()).unwrap_or_else(|error| {
+        let away = matches!(seat, Seat::Guest(_)) && !self.guest_is_present(id, side);
+        let mut shown = crate::show::seat(seat, assist, name, away);
+        if matches!(seat, Seat::Bot(_)) {
+            shown.bot_adapts = self.journal.is_adaptive(id).unwrap_or_else(|error| {
                 warn!(%error, "whether the level adapts is not known");
                 false
             });

@@ -146,7 +146,7 @@ pub(crate) fn gives_way(strangers: &[Waiting]) -> Option<PlayerId> {
 }
 
 /// The stranger who has to give up a carrier that a link has to itself, and in what time: while the link is up, nobody hears this
-/// device, so a friend who is awaited is not even turned away. None while one of the strangers is wanted.
+/// device, so a friend who wants to connect is not even turned away. None while one of the strangers is wanted.
 fn gives_up_the_air(strangers: &[Waiting]) -> Option<(PlayerId, Duration)> {
     if strangers.iter().any(|one| one.is_wanted) {
         return None;
@@ -156,13 +156,13 @@ fn gives_up_the_air(strangers: &[Waiting]) -> Option<(PlayerId, Duration)> {
 }
 
 /// As [`gives_up_the_air`], for a carrier with so many links to known peers: nobody gives it up while a friend is linked there, or
-/// none is awaited.
+/// while there is no friend who may come.
 pub(crate) fn gives_up_held_air(
     strangers: &[Waiting],
     links: usize,
-    friend_is_awaited: impl FnOnce() -> bool,
+    friend_may_come: impl FnOnce() -> bool,
 ) -> Option<(PlayerId, Duration)> {
-    let is_held = links == strangers.len() && friend_is_awaited();
+    let is_held = links == strangers.len() && friend_may_come();
     gives_up_the_air(strangers).filter(|_| is_held)
 }
 
@@ -319,11 +319,11 @@ mod tests {
     }
 
     #[test]
-    fn a_radio_that_a_friend_uses_or_that_no_friend_waits_for_is_not_given_up() {
+    fn a_radio_that_a_friend_uses_or_to_which_no_friend_may_come_is_not_given_up() {
         let strangers = [waiting(1, 10, true)];
         assert!(gives_up_held_air(&strangers, 1, || true).is_some());
         assert_eq!(gives_up_held_air(&strangers, 2, || true), None, "a friend is linked there");
-        assert_eq!(gives_up_held_air(&strangers, 1, || false), None, "nobody is awaited");
+        assert_eq!(gives_up_held_air(&strangers, 1, || false), None, "no friend may come");
         assert_eq!(gives_up_held_air(&[], 0, || true), None, "nobody holds it");
     }
 

@@ -19,25 +19,45 @@ const LISTED: u32 = 20;
 /// detail.
 const MOST_LIGHTS: usize = 4_096;
 
-/// A page of the list; `shown` turns a match into its line, see [`summary`].
-pub(crate) fn list(
-    asked: &control::ListMatches,
-    filter: &MatchFilter,
-    journal: &Journal,
-    shown: impl Fn(SavedMatch) -> Option<control::MatchSummary>,
-) -> Result<control::Matches, Refusal> {
-    let limit = if asked.limit == 0 { LISTED } else { asked.limit };
-    let (page, total) = journal.page(filter, asked.skip, limit)?;
-    let mut matches = Vec::new();
-    for id in page {
-        match journal.load(id) {
-            Ok(Some(saved)) => matches.extend(shown(saved)),
-            Ok(None) => {}
-            Err(error @ StoreError::Damaged { .. }) => warn!(%error, "a match is left out of the list"),
-            Err(error) => return Err(error.into()),
+/// A page of the list as it is read from the journal.
+pub(crate) struct Page {
+    /// Each with its seats as clients are shown them.
+    matches: Vec<(SavedMatch, [control::Seat; 2])>,
+    /// Number of matches on all pages.
+    total: u32,
+    with_boards: bool,
+}
+
+impl Page {
+    pub(crate) fn read(
+        asked: &control::ListMatches,
+        filter: &MatchFilter,
+        journal: &Journal,
+        shown_seats: impl Fn(&SavedMatch) -> [control::Seat; 2],
+    ) -> Result<Self, Refusal> {
+        let limit = if asked.limit == 0 { LISTED } else { asked.limit };
+        let (page, total) = journal.page(filter, asked.skip, limit)?;
+        let mut matches = Vec::new();
+        for id in page {
+            match journal.load(id) {
+                Ok(Some(saved)) => {
+                    let seats = shown_seats(&saved);
+                    matches.push((saved, seats));
+                }
+                Ok(None) => {}
+                Err(error @ StoreError::Damaged { .. }) => warn!(%error, "a match is left out of the list"),
+                Err(error) => return Err(error.into()),
+            }
         }
+        Ok(Self { matches, total, with_boards: asked.boards })
     }
-    Ok(control::Matches { matches, total })
+
+    /// The page for clients. Every match is replayed, which takes long for long matches.
+    pub(crate) fn shown(self) -> control::Matches {
+        let Self { matches, total, with_boards } = self;
+        let shown = |(saved, seats)| summary(saved, seats, with_boards);
+        control::Matches { matches: matches.into_iter().filter_map(shown).collect(), total }
+    }
 }
 
 /// The filter for a client's list request. `people`: the known players with their names.
@@ -59,31 +79,23 @@ pub(crate) fn filter<'a>(
     MatchFilter { game: wire::read_game(asked.game), opponent, outcome: asked.outcome() }
 }
 
-/// A match in a list. `shown_seat` shows a side of the match. `None` if the match cannot be replayed: then it is not shown, but
+/// A match in a list. `seats`: as clients are shown them. `None` if the match cannot be replayed: then it is not shown, but
 /// stays in the file.
 pub(crate) fn summary(
     saved: SavedMatch,
+    seats: [control::Seat; 2],
     with_board: bool,
-    shown_seat: impl Fn(&Room, Side) -> control::Seat,
 ) -> Option<control::MatchSummary> {
     let (open, changed, origin) = (saved.open, saved.changed_unix_ms, saved.origin);
     let room = Room::new(saved.record, saved.seats).ok()?;
     let record = room.record();
     let result = show::result(record, origin.as_ref());
     let over = result.is_some();
-    let seat = |side: Side| {
-        let named = origin.as_ref().map(|origin| match side {
-            Side::First => origin.first.clone(),
-            Side::Second => origin.second.clone(),
-        });
-        let seat = shown_seat(&room, side);
-        match named {
-            Some(name) => control::Seat { name: proto::limits::fit_name(&name), ..seat },
-            None => seat,
-        }
-    };
-    let seats = Side::BOTH.map(seat);
-    let [first, second] = seats;
+    let [mut first, mut second] = seats;
+    if let Some(origin) = &origin {
+        first.name = proto::limits::fit_name(&origin.first);
+        second.name = proto::limits::fit_name(&origin.second);
+    }
     Some(control::MatchSummary {
         room_id: record.id.to_string(),
         setup: Some(wire::setup(&record.setup)),
@@ -174,8 +186,16 @@ mod tests {
         (0..6).map(|column| Point::new(column, 2 * (column % 2))).collect()
     }
 
-    fn shown_seat(room: &Room, side: Side) -> control::Seat {
-        control::Seat { name: format!("{:?}", room.seat(side)), ..control::Seat::default() }
+    fn shown_seats(saved: &SavedMatch) -> [control::Seat; 2] {
+        saved
+            .seats
+            .each_ref()
+            .map(|seat| control::Seat { name: format!("{seat:?}"), ..control::Seat::default() })
+    }
+
+    fn line(saved: SavedMatch, with_board: bool) -> Option<control::MatchSummary> {
+        let seats = shown_seats(&saved);
+        summary(saved, seats, with_board)
     }
 
     #[test]
@@ -203,32 +223,26 @@ mod tests {
         let page = |limit, skip| {
             let asked = control::ListMatches { limit, skip, ..Default::default() };
             let all = filter(&asked, std::iter::empty());
-            let shown = |saved: SavedMatch| summary(saved, false, shown_seat);
-            list(&asked, &all, &journal, shown).map(|page| (page.matches.len(), page.total)).ok()
+            let page = Page::read(&asked, &all, &journal, shown_seats).map(Page::shown);
+            page.map(|page| (page.matches.len(), page.total)).ok()
         };
         assert_eq!([page(0, 0), page(3, 0), page(20, 20)], [Some((20, 25)), Some((3, 25)), Some((5, 25))]);
-        let asked = control::ListMatches::default();
-        let none = list(&asked, &filter(&asked, std::iter::empty()), &journal, |_| None);
-        assert_eq!(none.ok().map(|page| (page.matches.len(), page.total)), Some((0, 25)));
     }
 
     #[test]
     fn a_finished_match_has_a_board_in_the_list_only_if_asked_for_and_names_of_an_imported_file() {
         let mut over = saved(&points(), [Seat::Here, Seat::Bot(Level::MIN)]);
-        assert!(
-            summary(saved(&points(), Seat::BOTH_HERE), false, shown_seat)
-                .is_some_and(|one| one.board.is_some())
-        );
+        assert!(line(saved(&points(), Seat::BOTH_HERE), false).is_some_and(|one| one.board.is_some()));
         over.record.result = Some(MatchResult::DrawAgreed);
         let again = || SavedMatch { record: over.record.clone(), ..saved(&[], over.seats.clone()) };
-        assert!(summary(again(), false, shown_seat).is_some_and(|one| one.board.is_none()));
-        assert!(summary(again(), true, shown_seat).is_some_and(|one| one.board.is_some()));
+        assert!(line(again(), false).is_some_and(|one| one.board.is_none()));
+        assert!(line(again(), true).is_some_and(|one| one.board.is_some()));
         let origin = Some(control::Origin { first: "Go Seigen".into(), ..Default::default() });
-        let named = summary(SavedMatch { origin, ..again() }, false, shown_seat).expect("shown");
+        let named = line(SavedMatch { origin, ..again() }, false).expect("shown");
         assert_eq!(named.first.map(|seat| seat.name).as_deref(), Some("Go Seigen"));
         let mut broken = again();
         broken.record.actions = vec![Action::Place(Point::new(0, 0)); 2];
-        assert!(summary(broken, false, shown_seat).is_none(), "it cannot be replayed");
+        assert!(line(broken, false).is_none(), "it cannot be replayed");
     }
 
     #[test]

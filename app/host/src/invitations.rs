@@ -75,6 +75,16 @@ impl Wish {
     }
 }
 
+/// What a peer invites to.
+pub(crate) struct Offered {
+    pub(crate) terms: Terms,
+    /// The invitation of this device that it counters.
+    pub(crate) counters: Option<MatchId>,
+    /// A match that only the peer's journal has.
+    pub(crate) continued: bool,
+    pub(crate) until: Instant,
+}
+
 impl Invitation {
     /// An invitation of this device that waits for its link.
     pub(crate) fn of(target: Target, wish: Wish, now: Instant) -> Self {

@@ -67,6 +67,8 @@ mod leitner;
 mod lessons;
 #[cfg(feature = "online")]
 mod letter_schedule;
+#[cfg(feature = "online")]
+mod letters_kept;
 mod link_task;
 mod links;
 mod mistakes;
@@ -77,6 +79,7 @@ mod peer;
 mod power;
 mod profile;
 mod puzzles;
+mod questions;
 mod quiet;
 mod radios;
 mod refusal;

@@ -15,12 +15,18 @@ const STAYS_AWAY: Duration = Duration::from_mins(5);
 /// Maximum number of strangers remembered as sent away; an attacker can create new keys anyway.
 const MOST_SENT_AWAY: usize = 64;
 
+/// After a stranger has given up the radio, only friends connect for this time. A friend who looks for this device hears it, dials and
+/// completes the handshake within 4 s on a slow device; a stranger who dials again at once, under another key too, would be faster.
+const AIR_FOR_FRIENDS: Duration = Duration::from_secs(15);
+
 #[derive(Default)]
 pub(crate) struct Strangers {
     /// The state that clients were last sent.
     told: BTreeMap<String, control::Stranger>,
     /// End of the refusal.
     sent_away: BTreeMap<PlayerId, Instant>,
+    /// Until then the radio takes no stranger.
+    air_for_friends: Option<Instant>,
 }
 
 impl Strangers {
@@ -55,6 +61,15 @@ impl Strangers {
     /// Ends the refusal, because the user asks for this stranger.
     pub(crate) fn want(&mut self, key: PlayerId) {
         self.sent_away.remove(&key);
+    }
+
+    /// Keeps strangers off the radio for [`AIR_FOR_FRIENDS`].
+    pub(crate) fn keep_air_for_friends(&mut self, now: Instant) {
+        self.air_for_friends = Some(now + AIR_FOR_FRIENDS);
+    }
+
+    pub(crate) fn is_air_for_friends(&self, now: Instant) -> bool {
+        self.air_for_friends.is_some_and(|until| until > now)
     }
 
     pub(crate) fn is_sent_away(&self, key: PlayerId, now: Instant) -> bool {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use proto::control::{RefusalCode, Words};
+use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 use tracing::{info, warn};
 
@@ -37,6 +38,10 @@ impl Job {
     }
 }
 
+/// Maximum number of threads that read kept matches. Whoever leafs through a match asks faster than a slow device answers: further
+/// ones wait.
+const MOST_REVIEWS: usize = 2;
+
 /// Counts the running threads.
 #[derive(Default)]
 pub(crate) struct Work {
@@ -47,8 +52,18 @@ pub(crate) struct Work {
     exports: usize,
     backups: usize,
     trials: usize,
+    reviews: Reviews,
     /// Computations that their client can stop.
     stoppable: Vec<(Job, ClientId, Stop)>,
+}
+
+/// Turns of those who read kept matches.
+struct Reviews(Arc<Semaphore>);
+
+impl Default for Reviews {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(MOST_REVIEWS)))
+    }
 }
 
 /// Tells a computation that its client does not want it any more.
@@ -98,6 +113,21 @@ impl Work {
     /// Whether one more computation of this kind may start.
     pub(crate) fn has_room(&self, job: Job) -> bool {
         self.count(job) < job.most()
+    }
+
+    /// A task that reads a kept match on a thread of its own once it is its turn: replaying a long match takes milliseconds. If
+    /// `read` panics, a responder in it refuses its request.
+    pub(crate) fn review<F: FnOnce() + Send + 'static>(
+        &self,
+        read: F,
+    ) -> impl Future<Output = ()> + Send + use<F> {
+        let turns = Arc::clone(&self.reviews.0);
+        async move {
+            let Ok(_turn) = turns.acquire().await else { return };
+            if tokio::task::spawn_blocking(read).await.is_err() {
+                warn!("a kept match could not be read");
+            }
+        }
     }
 
     /// Starts a computation; the handler of its end calls [`Work::ended`]. If no thread can be started, `work` is dropped,
@@ -179,6 +209,31 @@ mod tests {
             work.ended(job);
             assert!(work.has_room(job));
         }
+    }
+
+    #[tokio::test]
+    async fn who_reads_kept_matches_waits_for_a_turn_and_none_is_left_out() {
+        let work = Work::default();
+        let (began, mut begun) = tokio::sync::mpsc::unbounded_channel();
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let wait = Arc::new(Mutex::new(wait));
+        for number in 0..5 {
+            let (began, wait) = (began.clone(), Arc::clone(&wait));
+            tokio::spawn(work.review(move || {
+                began.send(number).expect("heard");
+                wait.lock().expect("no panic").recv().expect("let go");
+            }));
+        }
+        let first = [begun.recv().await, begun.recv().await].map(|number| number.expect("begun"));
+        tokio::task::yield_now().await;
+        assert!(begun.try_recv().is_err(), "two at a time: {first:?}");
+        (0..5).for_each(|_| go.send(()).expect("they wait"));
+        let mut all = first.to_vec();
+        for _ in 2..5 {
+            all.push(begun.recv().await.expect("begun"));
+        }
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2, 3, 4]);
     }
 
     #[test]

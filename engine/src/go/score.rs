@@ -102,7 +102,9 @@ fn regions(board: &Board) -> Vec<Region> {
     list
 }
 
-/// Heads of the chains in seki. Chains around one region of their own share their status.
+/// Heads of the chains in seki: they have dame and cannot make two eyes. Chains around one region of their own share their status,
+/// and so do chains that meet at two dame, of which one connects them. A group lives, too, where two dame lead to living groups:
+/// the opponent fills one of them, and the other one connects.
 fn chains_in_seki(board: &Board, regions: &[Region]) -> Vec<Vertex> {
     let is_own = |region: &Region| region.touches[0] != region.touches[1];
     let mut groups: Vec<Vec<Vertex>> = Vec::new();
@@ -117,16 +119,73 @@ fn chains_in_seki(board: &Board, regions: &[Region]) -> Vec<Vertex> {
         rest.push(joined.concat());
         groups = rest;
     }
+    let dame: Vec<Dame> = dame(board, regions.iter().filter(|region| !is_own(region)));
+    while let Some((one, other)) = first_pair(&groups, |one, other| shared(&dame, one, other) > 1) {
+        let joined = groups.remove(other);
+        groups[one].extend(joined);
+    }
     let touches = |group: &[Vertex], region: &Region| region.chains.iter().any(|chain| group.contains(chain));
-    groups.retain(|group| {
-        let dame = regions.iter().any(|region| !is_own(region) && touches(group, region));
+    let (mut living, mut open): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| {
+        let has_dame = dame.iter().any(|dame| dame.is_at(group));
         let eyes: Vec<usize> = regions
             .iter()
             .filter(|region| is_own(region) && touches(group, region))
             .map(|region| region.points.len())
             .collect();
-        let lives = eyes.len() > 1 || eyes.iter().any(|&points| points > 2);
-        dame && !lives
+        !has_dame || eyes.len() > 1 || eyes.iter().any(|&points| points > 2)
     });
-    groups.concat()
+    loop {
+        let leads = |group: &[Vertex]| {
+            let to_life =
+                |dame: &&Dame| dame.is_at(group) && living.iter().any(|other| dame.connects(group, other));
+            dame.iter().filter(to_life).count()
+        };
+        let Some(index) = open.iter().position(|group| leads(group) > 1) else { break };
+        living.push(open.remove(index));
+    }
+    open.concat()
+}
+
+/// An empty point beside stones, in a region that belongs to nobody.
+struct Dame {
+    /// Heads of the adjacent chains of each side.
+    chains: [Vec<Vertex>; 2],
+}
+
+impl Dame {
+    fn is_at(&self, group: &[Vertex]) -> bool {
+        self.chains.iter().flatten().any(|chain| group.contains(chain))
+    }
+
+    /// Whether a stone here connects these groups, which are of one side.
+    fn connects(&self, one: &[Vertex], other: &[Vertex]) -> bool {
+        let is_at = |chains: &[Vertex], group: &[Vertex]| chains.iter().any(|chain| group.contains(chain));
+        self.chains.iter().any(|chains| is_at(chains, one) && is_at(chains, other))
+    }
+}
+
+fn dame<'a>(board: &Board, neutral: impl Iterator<Item = &'a Region>) -> Vec<Dame> {
+    let of = |&place: &Vertex| {
+        let mut chains = [Vec::new(), Vec::new()];
+        for neighbour in board.neighbours(place) {
+            if let Cell::Stone(side) = board.at(neighbour) {
+                chains[side.index()].push(board.head(neighbour));
+            }
+        }
+        Dame { chains }
+    };
+    neutral.flat_map(|region| region.points.iter().map(of)).filter(|dame| dame.chains != [[], []]).collect()
+}
+
+fn shared(dame: &[Dame], one: &[Vertex], other: &[Vertex]) -> usize {
+    dame.iter().filter(|dame| dame.connects(one, other)).count()
+}
+
+/// Indexes of the first two groups for which this holds, in ascending order.
+fn first_pair(
+    groups: &[Vec<Vertex>],
+    holds: impl Fn(&[Vertex], &[Vertex]) -> bool,
+) -> Option<(usize, usize)> {
+    let pairs = (0..groups.len()).flat_map(|one| (one + 1..groups.len()).map(move |other| (one, other)));
+    pairs.into_iter().find(|&(one, other)| holds(&groups[one], &groups[other]))
 }

@@ -27,7 +27,7 @@ const BUSY: u8 = 0b10;
 const LONGEST_NAME: usize = proto::limits::NAME_BYTES;
 
 /// The TXT record of a card: about 20 bytes, plus the name if announced.
-pub(crate) fn card_strings(card: &Card) -> Vec<(&'static str, String)> {
+pub fn card_strings(card: &Card) -> Vec<(&'static str, String)> {
     let mut state = 0;
     state |= if card.open_to_all { OPEN_TO_ALL } else { 0 };
     state |= if card.busy { BUSY } else { 0 };
@@ -46,7 +46,7 @@ pub(crate) fn card_strings(card: &Card) -> Vec<(&'static str, String)> {
 }
 
 /// Parses a card from a TXT record. `None` for another version and for anything that is no card.
-pub(crate) fn read_card<'a>(string: impl Fn(&str) -> Option<&'a [u8]>) -> Option<Card> {
+pub fn read_card<'a>(string: impl Fn(&str) -> Option<&'a [u8]>) -> Option<Card> {
     if string(VERSION_KEY)? != VERSION.as_bytes() {
         return None;
     }

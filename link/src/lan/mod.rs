@@ -40,9 +40,7 @@ use crate::{
     Verdict, Watch, WatchEvent,
 };
 
-pub use self::advert::SERVICE;
-#[cfg(feature = "online")]
-pub(crate) use self::advert::{card_strings, read_card};
+pub use self::advert::{SERVICE, card_strings, read_card};
 pub use self::interfaces::{is_local, is_neighbour};
 
 /// The port of multicast DNS (RFC 6762, section 3).

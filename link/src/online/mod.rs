@@ -10,7 +10,6 @@
 mod account;
 mod link;
 mod pipe;
-mod prune;
 mod server;
 
 use std::collections::BTreeMap;

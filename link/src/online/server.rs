@@ -29,8 +29,8 @@ use tokio_xmpp::xmlstream::{
 };
 use tokio_xmpp::{Error, Stanza};
 
-use super::prune::Pruner;
 use super::{Account, AccountState, RefusedStanza, View};
+use crate::prune::Pruner;
 
 /// Limit from the first packet to the end of SASL. A distant server on a bad network takes three seconds.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -475,8 +475,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    use super::super::prune;
     use super::*;
+    use crate::prune;
 
     #[tokio::test]
     async fn a_stream_error_is_noticed_wherever_it_is_cut() {

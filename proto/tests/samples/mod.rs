@@ -344,8 +344,13 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
         ("hint-taken", peer::HintTaken { match_id: id(), hints: 3 }.into()),
         (
             "answer-nonce",
-            InviteAnswer { invite_id: id(), answer: Some(invite_answer::Answer::Accept(true)), nonce: key() }
-                .into(),
+            InviteAnswer {
+                invite_id: id(),
+                answer: Some(invite_answer::Answer::Accept(true)),
+                nonce: key(),
+                ..InviteAnswer::default()
+            }
+            .into(),
         ),
         (
             "record-with-clocks",

@@ -298,6 +298,7 @@ class InviteAnswer(Message):
         "accept": Field(2, BOOL, oneof=True),
         "decline": Field(3, UINT, oneof=True),
         "nonce": Field(4, BYTES, lengths=(0, 32)),
+        "account": Field(5, TEXT),
     }
 
 
@@ -378,6 +379,7 @@ class Record(Message):
         "paused": Field(9, BOOL),
         "reveal": Field(10, BYTES, lengths=(0, 32)),
         "spent_ms": Field(11, UINT),
+        "account": Field(13, TEXT),
     }
 
 

@@ -421,23 +421,28 @@ def fingerprints():
 
 
 def letters():
+    record = m.Record.decode(bytes.fromhex(matches()[0]["bytes"]))
+    record.account = "ann@example.org"
+    # The first without an account, as earlier versions write.
+    texts = [bytes.fromhex(matches()[0]["bytes"]), record.encode()]
+    return [letter(number, struct.pack(">I", 11) + text) for number, text in enumerate(texts)]
+
+
+def letter(number, text):
     sender, receiver = numbered("dialer's static key"), numbered("listener's static key")
-    ephemeral = numbered("letter's ephemeral key")
-    text = struct.pack(">I", 11) + bytes.fromhex(matches()[0]["bytes"])
+    ephemeral = numbered("letter's ephemeral key" + (f" {number + 1}" if number else ""))
     name, about = b"Noise_K_25519_ChaChaPoly_BLAKE2s", b"qiyou letter 1"
     writes = talk.noise_of(name, True, sender, remote=public_key(receiver), prologue=about, ephemeral=ephemeral)
     sealed_ = bytes(writes.write_message(text))
     reads = talk.noise_of(name, False, receiver, remote=public_key(sender), prologue=about)
     assert bytes(reads.read_message(sealed_)) == text
-    return [
-        {
-            "sender_static": sender.hex(),
-            "receiver_static": receiver.hex(),
-            "ephemeral": ephemeral.hex(),
-            "text": text.hex(),
-            "sealed": sealed_.hex(),
-        }
-    ]
+    return {
+        "sender_static": sender.hex(),
+        "receiver_static": receiver.hex(),
+        "ephemeral": ephemeral.hex(),
+        "text": text.hex(),
+        "sealed": sealed_.hex(),
+    }
 
 
 def vectors():

@@ -12,6 +12,7 @@ mod peer;
 mod places;
 mod stream;
 mod wire;
+mod xmpp;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ const HERE: &str = "seeds";
 const GOLDEN: &str = "../../proto/tests/seeds";
 
 /// All targets.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 15] = [
     Target { name: "frame", check: wire::frame, mutations: 15_000, seeds: GOLDEN },
     Target { name: "peer", check: wire::peer, mutations: 15_000, seeds: GOLDEN },
     Target { name: "control", check: wire::control, mutations: 15_000, seeds: GOLDEN },
@@ -50,6 +51,8 @@ pub const TARGETS: [Target; 13] = [
     Target { name: "stream", check: stream::check, mutations: 5_000, seeds: HERE },
     Target { name: "session", check: peer::check, mutations: 500, seeds: HERE },
     Target { name: "friend-code", check: places::friend_code, mutations: 15_000, seeds: HERE },
+    Target { name: "card", check: places::card, mutations: 15_000, seeds: HERE },
+    Target { name: "xmpp", check: xmpp::check, mutations: 5_000, seeds: HERE },
     Target { name: "guest", check: page::check, mutations: 15_000, seeds: HERE },
 ];
 

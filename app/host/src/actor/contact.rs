@@ -49,15 +49,16 @@ impl Actor {
         }
     }
 
-    /// The stranger who has to give up Bluetooth, and when: a friend is awaited there, and all its links are of strangers.
+    /// The stranger who has to give up Bluetooth, and when: all its links are of strangers, and a friend may want to connect. Beside
+    /// such a link nobody hears this device, so it learns of no friend's wish.
     fn bluetooth_is_held(&self) -> Option<(PlayerId, Instant)> {
         let kind = CarrierKind::Bluetooth;
         let strangers: Vec<Waiting> = self.waiting_strangers(Some(kind)).collect();
         let linked = |peer: &&Peer| peer.link.as_ref().is_some_and(|link| link.kind == kind);
-        let awaited = |peer: &Peer| peer.friend.is_some() && peer.link.is_none() && self.has_unfinished(peer);
+        let may_come = |peer: &Peer| peer.friend.is_some() && peer.link.is_none();
         let links = self.people.values().filter(linked).count();
-        let friend_is_awaited = || self.people.values().any(awaited);
-        admission::gives_up_held_air(&strangers, links, friend_is_awaited)
+        let friend_may_come = || self.people.values().any(may_come);
+        admission::gives_up_held_air(&strangers, links, friend_may_come)
             .map(|(key, left)| (key, Instant::now() + left))
     }
 
@@ -69,8 +70,9 @@ impl Actor {
     /// Ends the link of a stranger whose time on a carrier is over.
     pub(crate) fn free_the_air(&mut self) {
         if let Some((key, _)) = self.bluetooth_is_held().filter(|(_, at)| *at <= Instant::now()) {
-            debug!("a stranger gives up the radio, on which a friend is awaited");
+            debug!("a stranger gives up the radio, on which a friend may come");
             self.strangers.send_away(key, Instant::now());
+            self.strangers.keep_air_for_friends(Instant::now());
             self.end_link_of_stranger(key);
         }
     }
@@ -96,6 +98,7 @@ impl Actor {
 
     /// To whom this device reveals its key in the handshake. Whether the link is kept is decided after the handshake.
     fn accepted_peers_on(&self, kind: CarrierKind) -> AcceptedPeers {
+        let for_friends = kind == CarrierKind::Bluetooth && self.strangers.is_air_for_friends(Instant::now());
         AcceptedPeers {
             friends: self
                 .people
@@ -104,7 +107,8 @@ impl Actor {
                 .map(|peer| peer.key.0)
                 .collect(),
             // Accepting a contact of the account includes the permission to connect.
-            strangers: self.exposure().to == Visibility::Everyone || kind == CarrierKind::Online,
+            strangers: kind == CarrierKind::Online
+                || (self.exposure().to == Visibility::Everyone && !for_friends),
         }
     }
 

@@ -13,8 +13,9 @@ use tracing::{debug, info, warn};
 use crate::actor::{Actor, notice};
 use crate::clubs::{self, Pairing, Way};
 use crate::dialing::Target;
-use crate::invitations::{self, Invitation, Wish};
+use crate::invitations::{self, Invitation, Offered, Wish};
 use crate::peer::Peer;
+use crate::questions;
 use crate::refusal::Refusal;
 use crate::responder::{Answer, done, in_room};
 use crate::room::{PlayerId, Room};
@@ -54,16 +55,13 @@ impl Actor {
     }
 
     /// Handles an invitation of the peer.
-    pub(crate) fn invited(
-        &mut self,
-        key: PlayerId,
-        id: MatchId,
-        terms: Terms,
-        counters: Option<MatchId>,
-        until: Instant,
-    ) {
-        // A counter-offer does not ring, because its user is waiting for the answer. Others are subject to the rate limit.
-        if counters.is_none() && !self.peer_rings(key) {
+    pub(crate) fn invited(&mut self, key: PlayerId, id: MatchId, offered: Offered) {
+        let Offered { terms, counters, continued, until } = offered;
+        // A counter-offer does not ring, because its user is waiting for the answer. Others are subject to the rate limits.
+        let may_ring = counters.is_some()
+            || (self.peer_rings(key)
+                && (!continued || questions::ask(&mut self.journal, key, self.wall_clock.utc_day())));
+        if !may_ring {
             debug!("an invitation does not ring: it is declined");
             let decline = Some(DeclineReason::DeclineNotNow);
             let _ = self.command(key, Command::AnswerInvite { id, decline });

@@ -23,40 +23,31 @@ use crate::dialing::Target;
 use crate::invitations::{Invitation, Wish};
 use crate::journal::ACCOUNT_OF;
 use crate::letter_schedule::{self, standing};
+use crate::letters_kept;
 use crate::refusal::Refusal;
 use crate::room::PlayerId;
-
-/// Maximum number of unanswered invitations by letter from one friend.
-const MOST_ASKED: usize = 4;
 
 /// Lifetime of an unanswered invitation by letter.
 const ASKED_FOR: Duration = Duration::from_hours(24 * 30);
 
-/// Prefixes of settings keys: an unanswered invitation by letter; one that was declined; the state in the last letter about
-/// a match; the position up to which an account's archive was read.
-const ASKED: &str = "letter_asked/";
-const DECLINED: &str = "letter_declined/";
+/// Prefix of settings keys: the state in the last letter about a match.
 const WRITTEN: &str = "letter_written/";
-const ARCHIVE: &str = "letter_archive/";
 
 impl Actor {
     // Accounts of friends.
 
     /// Restores stored accounts and invitations by letter.
     pub(crate) fn load_letters(&mut self) {
-        let kept = |error: crate::store::StoreError| {
-            warn!(%error, "what is kept of letters cannot be read");
-            Vec::new()
-        };
-        for (key, account) in self.journal.settings_of(ACCOUNT_OF).unwrap_or_else(kept) {
+        let unreadable =
+            |error: &crate::store::StoreError| warn!(%error, "what is kept of letters cannot be read");
+        let accounts = self.journal.settings_of(ACCOUNT_OF).inspect_err(unreadable);
+        for (key, account) in accounts.unwrap_or_default() {
             if let Some(key) = PlayerId::parse(&key) {
                 self.people.set_account(key, account);
             }
         }
-        for (_, text) in self.journal.settings_of(ASKED).unwrap_or_else(kept) {
-            let parts =
-                text.split_once(' ').and_then(|(key, hex)| Some((PlayerId::parse(key)?, unhex(hex)?)));
-            if let Some((key, record)) = parts
+        for (key, text) in letters_kept::asked(&self.journal).inspect_err(unreadable).unwrap_or_default() {
+            if let Some(record) = unhex(&text)
                 && let Ok(Envelope::Record(record)) = decode(&record)
                 && let Some((id, ..)) = session::asked_by_letter(&record)
             {
@@ -109,7 +100,7 @@ impl Actor {
     }
 
     pub(crate) fn archive_of(&self, jid: &str) -> Option<String> {
-        self.journal.setting(&format!("{ARCHIVE}{jid}")).ok().flatten()
+        letters_kept::archive_of(&self.journal, jid)
     }
 
     // Writing letters.
@@ -176,8 +167,9 @@ impl Actor {
     /// Queues a letter; returns its number, which later reports refer to.
     fn write_letter(&mut self, key: PlayerId, envelope: &Envelope) -> Option<u64> {
         let account = self.people.account(key)?;
-        let sealed = letter::seal(self.profile.identity(), &key.0, &encode(envelope))?;
         let online = self.online.as_mut()?;
+        let text = encode(&signed(envelope.clone(), online.account()));
+        let sealed = letter::seal(self.profile.identity(), &key.0, &text)?;
         let number = online.letters.number();
         info!(account, number, bytes = sealed.len(), "a letter is written");
         online.transport.send_letter(number, account, sealed).then_some(number)
@@ -214,7 +206,7 @@ impl Actor {
                 let Some(jid) = self.online.as_ref().map(|online| online.account().to_owned()) else {
                     return;
                 };
-                let _ = self.journal.keep(|store| store.set_setting(&format!("{ARCHIVE}{jid}"), &last));
+                let _ = letters_kept::read_archive(&mut self.journal, &jid, &last);
             }
         }
     }
@@ -236,8 +228,17 @@ impl Actor {
             debug!(account, "a letter that no friend has written");
             return false;
         };
-        self.account_claimed(key, account);
-        match decode(&text) {
+        let decoded = decode(&text);
+        match decoded.as_ref().map_or(Writer::Unnamed, |envelope| writer(envelope, account)) {
+            Writer::Named => self.account_claimed(key, account),
+            // Of an earlier version: it may be a copy.
+            Writer::Unnamed => {}
+            Writer::Another => {
+                debug!(account, "a copy of a letter from another account");
+                return false;
+            }
+        }
+        match decoded {
             Ok(Envelope::Record(record)) => self.record_came(key, record),
             Ok(Envelope::InviteAnswer(answer)) => {
                 self.answer_came(key, &answer);
@@ -276,11 +277,13 @@ impl Actor {
             Ok(Some(_)) => return true,
             Err(_) => return false,
         }
-        let declined = self.journal.setting(&format!("{DECLINED}{id}"));
-        if self.invitations.contains(id) || !matches!(declined, Ok(None)) {
+        let declined = letters_kept::is_declined(&self.journal, id);
+        if self.invitations.contains(id) || !matches!(declined, Ok(false)) {
             return true;
         }
-        if self.invitations.by_letter_of(key) >= MOST_ASKED || session::asked_by_letter(&record).is_none() {
+        if self.invitations.by_letter_of(key) >= letters_kept::MOST_ASKED
+            || session::asked_by_letter(&record).is_none()
+        {
             debug!(%id, "a letter asks for what cannot be");
             return true;
         }
@@ -288,11 +291,12 @@ impl Actor {
             debug!(%id, "an invitation by letter does not ring: it is declined");
             return self.answer_letter(key, Box::new(record), Some(DeclineReason::DeclineNotNow)).is_ok();
         }
-        let text = format!("{key} {}", hex(&encode(&Envelope::Record(record.clone()))));
-        if self.journal.keep(|store| store.set_setting(&format!("{ASKED}{id}"), &text)).is_err() {
-            return false;
+        let text = hex(&encode(&Envelope::Record(record.clone())));
+        match letters_kept::ask(&mut self.journal, key, id, &text) {
+            Ok(true) => self.ask_person(key, record),
+            Ok(false) => debug!(%id, "too many invitations by letter"),
+            Err(_) => return false,
         }
-        self.ask_person(key, record);
         true
     }
 
@@ -387,10 +391,10 @@ impl Actor {
     ) -> Result<(), Refusal> {
         let Ok(id) = <[u8; 16]>::try_from(&record.match_id[..]).map(MatchId) else { return Ok(()) };
         if let Some(reason) = decline {
-            self.journal.keep(|store| store.set_setting(&format!("{DECLINED}{id}"), "1"))?;
+            letters_kept::decline(&mut self.journal, key, id, self.wall_clock.unix_ms())?;
             let answer = Some(invite_answer::Answer::Decline(reason.into()));
-            let answer =
-                InviteAnswer { invite_id: Bytes::copy_from_slice(&id.0), answer, nonce: Bytes::new() };
+            let invite_id = Bytes::copy_from_slice(&id.0);
+            let answer = InviteAnswer { invite_id, answer, ..InviteAnswer::default() };
             let _ = self.write_letter(key, &Envelope::InviteAnswer(answer));
             self.invitation_over(id, control::InvitationEnd::InvitationDeclined);
         } else {
@@ -402,7 +406,7 @@ impl Actor {
 
     /// Removes an invitation by letter that is answered or obsolete.
     pub(crate) fn letter_answered(&mut self, id: MatchId) {
-        let _ = self.journal.keep(|store| store.remove_setting(&format!("{ASKED}{id}")));
+        let _ = letters_kept::answered(&mut self.journal, id);
     }
 
     /// State of the last letter about the match, while the friend is away.
@@ -411,6 +415,41 @@ impl Actor {
         let shown = |online: &crate::account::Online| online.letters.shown(id, state.as_deref());
         self.online.as_ref().map_or(LetterState::Unspecified, shown)
     }
+}
+
+/// What a letter says about the account that has written it.
+#[derive(Debug, PartialEq, Eq)]
+enum Writer {
+    /// The one from which it came.
+    Named,
+    Unnamed,
+    /// Another one: somebody sends a copy.
+    Another,
+}
+
+fn writer(envelope: &Envelope, came_from: &str) -> Writer {
+    match envelope {
+        Envelope::Record(Record { account, .. }) | Envelope::InviteAnswer(InviteAnswer { account, .. })
+            if !account.is_empty() =>
+        {
+            if account.eq_ignore_ascii_case(came_from) {
+                Writer::Named
+            } else {
+                Writer::Another
+            }
+        }
+        _ => Writer::Unnamed,
+    }
+}
+
+/// The envelope of a letter, which names the account that writes it.
+fn signed(mut envelope: Envelope, by: &str) -> Envelope {
+    if let Envelope::Record(Record { account, .. }) | Envelope::InviteAnswer(InviteAnswer { account, .. }) =
+        &mut envelope
+    {
+        by.clone_into(account);
+    }
+    envelope
 }
 
 /// The message id, followed by the encoded message.
@@ -440,6 +479,21 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_of_a_letter_from_another_account_is_known_by_what_is_sealed_in_it() {
+        let record = Record { match_id: Bytes::from_static(&[7; 16]), ..Record::default() };
+        let answer = InviteAnswer { invite_id: Bytes::from_static(&[7; 16]), ..InviteAnswer::default() };
+        for envelope in [Envelope::Record(record), Envelope::InviteAnswer(answer)] {
+            let earlier = decode(&encode(&envelope)).expect("readable");
+            assert_eq!(writer(&earlier, "eve@example.org"), Writer::Unnamed);
+            let written = encode(&signed(envelope, "anna@example.org"));
+            let read = decode(&written).expect("readable");
+            assert_eq!(writer(&read, "anna@example.org"), Writer::Named);
+            assert_eq!(writer(&read, "Anna@Example.org"), Writer::Named, "as she has typed it");
+            assert_eq!(writer(&read, "eve@example.org"), Writer::Another);
+        }
+    }
 
     #[test]
     fn what_is_written_is_read_and_nonsense_is_not() {

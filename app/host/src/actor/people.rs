@@ -12,6 +12,7 @@ use tracing::{debug, info, warn};
 use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::dialing::{DialingEvent, Target};
 use crate::gifts::Gift;
+use crate::invitations::Offered;
 use crate::journal::{MET_BY, Met, OfPeer};
 use crate::links::Order;
 use crate::peer::{Comparison, DriveError, Peer};
@@ -372,9 +373,9 @@ impl Actor {
                 self.end_invitations(key);
                 self.give_up(&Target::Friend(key));
             }
-            Event::Invited { id, terms, counters, ply: _, until } => {
+            Event::Invited { id, terms, counters, continued, ply: _, until } => {
                 let until = self.started + until.0;
-                self.invited(key, id, terms, counters, until);
+                self.invited(key, id, Offered { terms, counters, continued, until });
             }
             Event::InvitationEnded { id, mine: _, end } => {
                 self.invitation_gone(id, show::invitation_end(end));
@@ -463,8 +464,13 @@ impl Actor {
         }
     }
 
-    /// Handles the timeout of a first meeting's comparison: dependent requests end, and the search stops.
+    /// Handles the timeout of a first meeting's comparison: dependent requests end, and the search stops. A stranger who has called
+    /// is kept away, as one whom the user sends away; whom the user has called may call back.
     fn not_compared_in_time(&mut self, key: PlayerId) {
+        let is_friend = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
+        if !is_friend && !self.links.has_dialed(key) {
+            self.strangers.send_away(key, Instant::now());
+        }
         self.comparison_over(key, ComparisonEnd::Unspecified);
         self.end_invitations(key);
         self.give_up(&Target::Friend(key));

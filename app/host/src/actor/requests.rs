@@ -58,6 +58,8 @@ impl Actor {
                 let tell = move |responder, read| drop(inbox.send(Message::Imported(responder, read)));
                 exchange::import(&mut self.work, responder, id, import, tell);
             }
+            Body::Look(look) => self.look(responder, look),
+            Body::ListMatches(list) => self.list_matches(responder, &list),
             Body::Export(export) => {
                 let told = |to: Responder, file: Result<_, _>| to.answer(file.map(Answer::File));
                 if let Err((responder, refusal)) = self.export_to(&export, responder, told) {
@@ -101,6 +103,8 @@ impl Actor {
             | Body::PowerOn(_)
             | Body::Import(_)
             | Body::Export(_)
+            | Body::Look(_)
+            | Body::ListMatches(_)
             | Body::SaveBackup(_)
             | Body::RestoreBackup(_) => unreachable!("`request` lets it be answered later"),
             Body::SetName(set) => {
@@ -120,7 +124,6 @@ impl Actor {
             Body::CloseRoom(close) => self.close_room(self.room_id(&close.room_id)?),
             Body::ResumeRoom(resume) => self.resume_room(&resume.room_id),
             Body::SetSeat(set) => self.set_seat(set),
-            Body::ListMatches(list) => self.list_matches(&list).map(Answer::Matches),
             Body::ListPuzzles(list) => {
                 puzzles::list(list, &self.journal, &self.wall_clock).map(Answer::Puzzles)
             }
@@ -218,9 +221,6 @@ impl Actor {
                 let key = self.player(&forget.peer)?;
                 self.forget(key).map(|()| done())
             }
-            Body::Look(look) => archive::saved(&self.journal, &look.room_id)
-                .and_then(|saved| archive::position(saved, &look))
-                .map(Answer::Position),
             Body::Branch(branch) => self.branch(&branch).map(in_room),
             Body::AnalyseMatch(asked) => self.analyse_match(&asked),
             Body::Discard(discard) => self.discard(&discard.room_id),
@@ -342,14 +342,32 @@ impl Actor {
         exchange::export(&mut self.work, to, file, ended, told)
     }
 
-    fn list_matches(&self, asked: &control::ListMatches) -> Result<control::Matches, Refusal> {
+    /// Shows a position of a kept match: the match is replayed on another thread.
+    fn look(&mut self, responder: Responder, look: control::Look) {
+        let saved = match archive::saved(&self.journal, &look.room_id) {
+            Ok(saved) => saved,
+            Err(refusal) => return responder.refuse(refusal),
+        };
+        let read = move || responder.answer(archive::position(saved, &look).map(Answer::Position));
+        self.tasks.spawn(self.work.review(read));
+    }
+
+    /// Lists kept matches: they are replayed on another thread.
+    fn list_matches(&mut self, responder: Responder, asked: &control::ListMatches) {
         let people = self.people.values().map(|peer| (peer.key, peer.name.as_str()));
-        let shown = |saved| self.summary(saved, asked.boards);
-        archive::list(asked, &archive::filter(asked, people), &self.journal, shown)
+        let filter = archive::filter(asked, people);
+        match archive::Page::read(asked, &filter, &self.journal, |saved| self.shown_seats(saved)) {
+            Ok(page) => {
+                let read = move || responder.done(Answer::Matches(page.shown()));
+                self.tasks.spawn(self.work.review(read));
+            }
+            Err(refusal) => responder.refuse(refusal),
+        }
     }
 
     pub(crate) fn summary(&self, saved: SavedMatch, with_board: bool) -> Option<control::MatchSummary> {
-        archive::summary(saved, with_board, |room, side| self.shown_seat(room, side))
+        let seats = self.shown_seats(&saved);
+        archive::summary(saved, seats, with_board)
     }
 
     fn branch(&mut self, branch: &control::Branch) -> Result<MatchId, Refusal> {

@@ -336,7 +336,10 @@ async fn send_away(
     ben.start_host().await?;
     let invite = ["qiyouctl", "invite", "Ann", "--game", "gomoku"];
     ben.guest.start("invite-past-a-stranger", User::Player, &invite, Output::Log).await?;
-    ann.ctl(&["send-away", "Silent"]).await?;
+    // On a slow machine the host has done so itself by now: a string that nobody compares holds the radio for 30 s.
+    if let Err(error) = ann.ctl(&["send-away", "Silent"]).await {
+        println!("ble-lab: the silent stranger was gone before its person said so: {error:#}");
+    }
     let Told::SentAway { end, took_ms } = stranger.next().await? else { bail!("it is not sent away") };
     println!("ble-lab: a silent stranger was sent away after {took_ms:.0} ms");
     report.check(end == "hung up", || format!("the stranger was not disconnected: {end}"))?;

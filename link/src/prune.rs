@@ -8,13 +8,15 @@
 //!
 //! This is no parser: it only recognises the boundaries of tags, which comments, CDATA sections, quoted attributes and processing
 //! instructions can imitate. Malformed input passes, for the parser to reject.
+//!
+//! Used by online play alone. Built without it too, so that a fuzz target needs no XMPP library.
 
 /// Most nested elements, the stream's own included. XMPP uses about ten.
-pub(super) const DEEPEST: u32 = 64;
+pub const DEEPEST: u32 = 64;
 
 /// Most bytes of one stanza: more than the limits of servers (Prosody and ejabberd 256 KiB), and more than a roster of a thousand
 /// contacts.
-pub(super) const LONGEST: usize = 512 << 10;
+pub const LONGEST: usize = 512 << 10;
 
 /// Lexer state between two bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,9 +55,9 @@ enum State {
 
 const CDATA: &[u8] = b"[CDATA[";
 
-/// See the [module](self).
+/// Cuts one stream; see the [module](self).
 #[derive(Debug, Default)]
-pub(super) struct Pruner {
+pub struct Pruner {
     state: State,
     /// Number of open elements.
     depth: u32,
@@ -71,7 +73,7 @@ pub(super) struct Pruner {
 
 impl Pruner {
     /// Copies the passing bytes to `out`. Returns whether a stanza that lost something has ended.
-    pub(super) fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    pub fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
         let mut ended = false;
         for &byte in bytes {
             self.bytes += 1;
@@ -88,7 +90,7 @@ impl Pruner {
     }
 
     /// Whether the last byte is inside a stanza.
-    pub(super) fn within_stanza(&self) -> bool {
+    pub fn within_stanza(&self) -> bool {
         self.depth > 1 || self.bytes > 0
     }
 
@@ -166,9 +168,16 @@ impl Pruner {
                 }
             }
             State::Dash if byte == b'-' => State::Comment { dashes: 0 },
-            State::Declaration { .. } | State::Dash => {
+            State::Declaration { matched } => {
                 self.passing = true;
                 self.begin(b"<!", out);
+                self.begin(&CDATA[..matched], out);
+                let _ = self.put(byte, out);
+                State::Refused
+            }
+            State::Dash => {
+                self.passing = true;
+                self.begin(b"<!-", out);
                 let _ = self.put(byte, out);
                 State::Refused
             }
@@ -220,7 +229,7 @@ impl Pruner {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "online"))]
 mod tests {
     use super::*;
 
