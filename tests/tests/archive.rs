@@ -37,14 +37,13 @@ async fn looking_through_a_long_match_and_listing_it_holds_up_nothing_else() {
     let mut anna = house.device("Anna").await;
     let points = (0..18u8).flat_map(|row| (0..19u8).map(move |column| (column, row)));
     let letter = |at: u8| char::from(b'a' + at);
-    let played: String = points
-        .enumerate()
-        .map(|(number, (column, row))| {
-            format!(";{}[{}{}]", if number % 2 == 0 { 'B' } else { 'W' }, letter(column), letter(row))
-        })
-        .collect();
-    let id =
-        import(&mut anna.client, "long.sgf", &format!("(;GM[1]FF[4]SZ[19]{played})")).await.expect("a game");
+    let mut file = "(;GM[1]FF[4]SZ[19]".to_owned();
+    for (number, (column, row)) in points.enumerate() {
+        let colour = if number % 2 == 0 { 'B' } else { 'W' };
+        file.extend([';', colour, '[', letter(column), letter(row), ']']);
+    }
+    file.push(')');
+    let id = import(&mut anna.client, "long.sgf", &file).await.expect("a game");
     let every = control::ListMatches { boards: true, ..control::ListMatches::default() };
     let list = anna.client.send(request::Body::ListMatches(every)).await;
     let scan = anna.client.send(request::Body::Scan(control::Scan { on: false })).await;

@@ -145,7 +145,7 @@ mod tests {
         assert!(more <= 32 << 10, "{more} bytes more");
         let known: Vec<u32> =
             (0..600).filter(|number| is_declined(&journal, id(*number)).expect("read")).collect();
-        assert_eq!(known, Vec::from_iter(600 - MOST_DECLINED as u32..600), "the last ones are known");
+        assert!(known.into_iter().eq(600 - MOST_DECLINED as u32..600), "the last ones are known");
         assert!(is_declined(&journal, id(9_999)).expect("read"), "another friend's stay");
         decline(&mut journal, ANNA, id(599), 600).expect("a disk");
         assert!(

@@ -49,7 +49,7 @@ pub(crate) enum LinkNews {
     /// The handshake has succeeded with this player.
     Up { key: PlayerId, handshake_hash: [u8; 32], ends: LinkEnds },
     /// An envelope from the peer; nothing more is read until the permit is dropped.
-    Received(Envelope, OwnedSemaphorePermit),
+    Received(Box<Envelope>, OwnedSemaphorePermit),
     /// A long message from the peer is arriving.
     Underway,
     /// The link has ended, or could not be established.
@@ -189,7 +189,7 @@ async fn read(
         };
         traffic.messages_received.fetch_add(1, Ordering::Relaxed);
         match Envelope::decode(frame.msgid, &frame.payload) {
-            Ok(envelope) => tell(LinkNews::Received(envelope, permit)),
+            Ok(envelope) => tell(LinkNews::Received(Box::new(envelope), permit)),
             Err(EnvelopeError::UnknownMessage(msgid)) => {
                 if refused.len() < UNSUPPORTED
                     && refused.insert(msgid)

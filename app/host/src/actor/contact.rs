@@ -137,7 +137,7 @@ impl Actor {
                         return;
                     }
                     // A violation has been handled, a refusal cannot come from the peer, and a full disk has been reported.
-                    let _ = self.drive(key, Input::Received(envelope));
+                    let _ = self.drive(key, Input::Received(*envelope));
                 }
             }
             LinkNews::Underway => {
