@@ -178,6 +178,30 @@ async fn a_crowd_of_strangers_rings_three_times_at_most() {
     check_undisturbed(anna, ben).await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn who_is_turned_away_because_others_rang_tries_again_by_itself_and_is_let_in() {
+    let mut house = House::new(47);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    let id = ben.client.find("Anna").await;
+    for name in ["Cara", "Dan", "Eve"] {
+        let mut other = house.device(name).await;
+        let id = other.client.find("Anna").await;
+        other.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+        anna.client.until("a string", |seen| seen.comparisons.iter().any(|one| one.name == name)).await;
+        other.stop().await;
+    }
+    ben.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    ben.client.scan(true).await;
+    assert!(ben.client.seen.comparisons.is_empty(), "three strangers have just rung at Anna's");
+    for device in [&mut ben, &mut anna] {
+        device
+            .client
+            .until("a string", |seen| seen.comparisons.iter().any(|one| one.name != "Mallory"))
+            .await;
+    }
+}
+
 /// A stranger that sends a hello, answers every ping, and never sends a short string.
 async fn greets_and_stays(mut link: SecureLink<Box<dyn Duplex>>) {
     let mut token = 0;

@@ -49,7 +49,8 @@ impl dialing::Standing for Actor {
     fn ways(&self, target: &Target, since: Option<std::time::Instant>) -> Vec<Address> {
         let near = match target {
             Target::Address(address) => self.nearby.at(address),
-            Target::Friend(key) => self.nearby.get(&key.to_string()),
+            // Who is no friend yet is listed under its address.
+            Target::Friend(key) => self.nearby.get(&key.to_string()).or_else(|| self.nearby.of_player(*key)),
         };
         let since = since.map(Instant::from_std);
         let mut ways: Vec<Address> = near.map_or_else(Vec::new, |near| near.places(since).cloned().collect());
