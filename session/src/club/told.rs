@@ -243,12 +243,13 @@ mod tests {
     #[test]
     fn what_is_no_evening_is_not_read() {
         let right = message(3, &evening(), &ANNA).expect("Anna is on the list");
-        let wrong = |change: fn(&mut peer::Club)| {
+        type Change = fn(&mut peer::Club);
+        let wrong = |change: Change| {
             let mut message = right.clone();
             change(&mut message);
             read(&message)
         };
-        let cases: [(&str, fn(&mut peer::Club)); 10] = [
+        let cases: [(&str, Change); 10] = [
             ("nobody is here", |club| club.players.iter_mut().for_each(|player| player.who = 0)),
             ("two are here", |club| club.players.iter_mut().for_each(|player| player.who = 1)),
             ("two keep it", |club| club.players[4].who = 2),
