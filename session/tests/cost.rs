@@ -13,6 +13,7 @@ use engine::{AnyGame, GameKind, Setup, Side};
 use pair::{ANNA, BERT, Pair};
 use proto::peer::{self, Envelope};
 use proto::{board, limits};
+use session::club::{self, Club, PlayerKind};
 use session::{Colours, Input, MatchId, Terms, wire};
 
 /// Counts the bytes that this thread asks for.
@@ -197,6 +198,18 @@ fn in_a_match(setup: &Setup) -> (Pair, MatchId) {
     (pair, id)
 }
 
+/// The largest club evening: sixteen players who meet twice.
+fn evening(setup: &Setup) -> peer::Club {
+    let name = |number: usize| format!("{}{number:02}", "棋".repeat(30));
+    let mut club = Club::empty(name(0), setup.clone(), None, true);
+    club.add(&name(1), PlayerKind::Friend([9; 32])).expect("there is room");
+    for number in 2..=limits::CLUB_PLAYERS {
+        club.add(&name(number), PlayerKind::Nobody).expect("there is room");
+    }
+    club.start(None).expect("there are enough");
+    club::message(1, &club, &[9; 32]).expect("it fits a message")
+}
+
 /// One message of each kind about this match, as Anna's device would send it or as its largest form that is not refused unread.
 fn one_of_each(pair: &Pair, id: MatchId) -> Vec<Envelope> {
     let state = pair.devices[ANNA].state(id);
@@ -286,6 +299,7 @@ fn one_of_each(pair: &Pair, id: MatchId) -> Vec<Envelope> {
         peer::Run { match_id: match_id.clone(), ply, actions: tried.into(), digest, revision: 0 }.into(),
         gift(whole).into(),
         peer::HintTaken { match_id, hints: 1 }.into(),
+        evening(&setup).into(),
     ]
 }
 
@@ -298,8 +312,8 @@ fn every_message_in_the_middle_of_a_match_on_the_largest_board_has_a_bounded_cos
         let mut numbers: Vec<u32> = messages.iter().map(|message| message.encode().0).collect();
         numbers.sort_unstable();
         // The last number of `peer.proto`; one more decodes to nothing.
-        assert!(numbers.into_iter().eq(1..=23), "each kind of message is measured");
-        assert!(Envelope::decode(24, &[]).is_err(), "a new message is measured, too");
+        assert!(numbers.into_iter().eq(1..=24), "each kind of message is measured");
+        assert!(Envelope::decode(25, &[]).is_err(), "a new message is measured, too");
         drop(pair);
         for message in messages {
             let (number, payload) = message.encode();

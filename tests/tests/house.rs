@@ -675,6 +675,7 @@ async fn what_friends_say_is_heard_unless_they_are_muted() {
     ben.client.until("muted", |seen| seen.friends.values().any(|friend| friend.muted)).await;
     // It stays so after a restart.
     ben.kill().await;
+    anna.client.until("Ben is away", |seen| seen.friends.values().all(|friend| !friend.connected)).await;
     ben.start().await;
     ben.client.until("still muted", |seen| seen.friends.values().any(|friend| friend.muted)).await;
     anna.client.until("Ben is back", |seen| seen.friends.values().any(|friend| friend.connected)).await;
