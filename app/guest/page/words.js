@@ -64,7 +64,7 @@ export const ALL = {
   club: ["Club evening", "棋会"],
   clubRound: ["Round {0}", "第 {0} 轮"],
   clubFree: ["No game in this round: {0}", "这一轮没有对手：{0}"],
-  clubStandings: ["Standings", "排名"],
+  clubStandings: ["Standings", "名次"],
   clubPlayer: ["Player", "姓名"],
   clubPoints: ["Points", "得分"],
   clubBerger: ["SB", "小分"],
