@@ -226,7 +226,12 @@ async fn a_friend_on_the_list_sees_the_evening_at_home_and_begins_the_own_pairin
     ben.client.until("it is hidden", |seen| seen.clubs.is_empty()).await;
     done(&mut anna.client, Deed::Finish(true)).await;
     ben.client.until("it is back", |seen| !seen.clubs.is_empty()).await;
+    // Deleted while he is away: his device still shows it until they meet.
+    house.air.set_reach("Ben", false);
+    anna.client.until("Ben is away", |seen| seen.friends.values().all(|friend| !friend.connected)).await;
     done(&mut anna.client, Deed::Discard(true)).await;
+    house.air.set_reach("Ben", true);
+    ben.client.done(request::Body::Meet(control::Meet { peer: keeper })).await;
     ben.client.until("it is gone", |seen| seen.clubs.is_empty()).await;
 }
 

@@ -7,7 +7,7 @@ use engine::{Setup, Side};
 use proto::control::{self, ClubResult, ClubState, ClubWay, RefusalCode, Words, club_player, event};
 use proto::limits;
 use proto::peer;
-use session::club::{self, Club, ClubRefused, Game, GameResult, Phase, PlayerKind, ToldClub};
+use session::club::{self, Club, ClubRefused, Game, GameResult, Phase, Player, PlayerKind, ToldClub};
 use session::{Colours, MatchId, MatchResult, Pace, Terms, wire};
 
 use crate::journal::Journal;
@@ -30,7 +30,7 @@ pub(crate) struct Clubs {
     all: Vec<(u32, Club)>,
     /// Matches whose end gave their pairing its result, since the host started.
     decided: BTreeSet<MatchId>,
-    /// By number of an own evening: the friends who were told of it.
+    /// By number of an own evening: the friends whose devices show it, also after it was deleted.
     heard_of: BTreeMap<u32, BTreeSet<PlayerId>>,
     /// Friends' evenings, oldest first. They are not saved.
     told: Vec<Told>,
@@ -90,31 +90,41 @@ impl Clubs {
         self.get(number).ok().map(|club| shown(number, club)).or_else(told)
     }
 
-    /// What the friends on the list of an own evening are to be told after a change, and that it is gone for those who are
-    /// not on it any more.
-    pub(crate) fn news(&mut self, number: u32) -> Vec<(PlayerId, peer::Club)> {
+    /// What friends are to be told after a change of an own evening: those on its list its state, those who still show it and are
+    /// not on it any more that it is gone.
+    pub(crate) fn news(&self, number: u32) -> Vec<(PlayerId, peer::Club)> {
         let club = self.get(number).ok();
-        let key = |kind: &PlayerKind| match kind {
-            PlayerKind::Friend(key) => Some(PlayerId(*key)),
+        let key = |player: &Player| match player.kind {
+            PlayerKind::Friend(key) => Some(PlayerId(key)),
             PlayerKind::Here | PlayerKind::Guest | PlayerKind::Nobody => None,
         };
-        let on_list: BTreeSet<PlayerId> =
-            club.into_iter().flat_map(Club::players).filter_map(|player| key(&player.kind)).collect();
-        let mut news: Vec<(PlayerId, peer::Club)> = on_list
-            .iter()
-            .filter_map(|friend| Some((*friend, club::message(number, club?, &friend.0)?)))
-            .collect();
-        let heard_of = self.heard_of.entry(number).or_default();
-        news.extend(heard_of.difference(&on_list).map(|friend| (*friend, club::gone(number))));
-        *heard_of = on_list;
-        news
+        let listed = club.into_iter().flat_map(Club::players).filter_map(key);
+        let friends: BTreeSet<PlayerId> =
+            listed.chain(self.heard_of.get(&number).into_iter().flatten().copied()).collect();
+        let about = |friend: PlayerId| {
+            club.and_then(|club| club::message(number, club, &friend.0)).unwrap_or_else(|| club::gone(number))
+        };
+        friends.into_iter().map(|friend| (friend, about(friend))).collect()
     }
 
-    /// What a friend who has just connected is told: the latest evening, if the friend is on its list or was.
-    pub(crate) fn news_for(&self, friend: PlayerId) -> Option<peer::Club> {
-        let (number, club) = self.all.last()?;
-        let was = || self.heard_of.get(number).is_some_and(|all| all.contains(&friend));
-        club::message(*number, club, &friend.0).or_else(|| was().then(|| club::gone(*number)))
+    /// What a friend who has just connected is told: the latest evening, if the friend is on its list, and each that is gone.
+    pub(crate) fn news_for(&self, friend: PlayerId) -> Vec<peer::Club> {
+        let latest = self.all.last().map(|(number, _)| *number);
+        let shown = self.heard_of.iter().filter(|(_, friends)| friends.contains(&friend));
+        let numbers: BTreeSet<u32> = shown.map(|(number, _)| *number).chain(latest).collect();
+        let news = numbers.into_iter().flat_map(|number| self.news(number));
+        news.filter(|(who, _)| *who == friend).map(|(_, news)| news).collect()
+    }
+
+    /// This friend was told, and shows the evening or does so no longer.
+    pub(crate) fn was_told(&mut self, friend: PlayerId, news: &peer::Club) {
+        let friends = self.heard_of.entry(news.number).or_default();
+        if news.setup.is_some() {
+            friends.insert(friend);
+        } else {
+            friends.remove(&friend);
+        }
+        self.heard_of.retain(|_, friends| !friends.is_empty());
     }
 
     /// A friend tells an evening. Returns its number for clients if it is shown, and the numbers of those that no longer are.
@@ -273,10 +283,6 @@ impl Clubs {
         journal: &mut Journal,
     ) -> Result<(), Refusal> {
         let (round, board) = place(verdict.round, verdict.board)?;
-        if let Some(room) = self.get(number)?.game(round, board).and_then(|game| game.room) {
-            // What a person enters stands, whatever becomes of the match.
-            self.decided.remove(&room);
-        }
         let result = match ClubResult::try_from(verdict.result) {
             Ok(ClubResult::Unspecified) => None,
             Ok(ClubResult::ClubFirstWins) => Some(GameResult::FirstWins),
@@ -287,7 +293,13 @@ impl Clubs {
             Ok(ClubResult::ClubNotPlayed) => Some(GameResult::NotPlayed),
             Err(_) => return Err(Refusal::new(RefusalCode::RefusalBadRequest, "no such result")),
         };
-        self.edit(number, journal, |club| club.set_result(round, board, result))
+        let room = self.edit(number, journal, |club| {
+            club.set_result(round, board, result)?;
+            Ok(club.game(round, board).and_then(|game| game.room))
+        })?;
+        // What a person enters stands, whatever becomes of the match.
+        room.map(|room| self.decided.remove(&room));
+        Ok(())
     }
 
     /// Notes that a pairing is played, in this match if there is one.
@@ -331,8 +343,10 @@ impl Clubs {
             }
             return Ok(ended.then_some(number));
         }
-        if room.record().result.is_none() && self.decided.remove(&id) {
-            return self.take_back_result(id, journal);
+        if room.record().result.is_none() && self.decided.contains(&id) {
+            let changed = self.take_back_result(id, journal)?;
+            self.decided.remove(&id);
+            return Ok(changed);
         }
         if room.record().result.is_some() || !room.record().actions.is_empty() {
             return Ok(None);

@@ -270,7 +270,7 @@ impl Actor {
 
     /// A friend has connected, who may have missed changes.
     pub(crate) fn tell_club_to(&mut self, friend: PlayerId) {
-        if let Some(news) = self.clubs.news_for(friend) {
+        for news in self.clubs.news_for(friend) {
             self.send_club(friend, news);
         }
     }
@@ -283,10 +283,12 @@ impl Actor {
 
     /// Who is away is told on the next link.
     fn send_club(&mut self, friend: PlayerId, news: peer::Club) {
-        if self.people.get(&friend).is_some_and(Peer::session_up)
-            && let Err(refusal) = self.command(friend, Command::TellClub(Box::new(news)))
-        {
-            debug!(detail = refusal.detail, "a club evening could not be told");
+        if !self.people.get(&friend).is_some_and(Peer::session_up) {
+            return;
+        }
+        match self.command(friend, Command::TellClub(Box::new(news.clone()))) {
+            Ok(()) => self.clubs.was_told(friend, &news),
+            Err(refusal) => debug!(detail = refusal.detail, "a club evening could not be told"),
         }
     }
 
