@@ -32,7 +32,7 @@ async fn look(client: &mut Client, id: &str, ply: u32) -> control::Position {
 }
 
 #[tokio::test(start_paused = true)]
-async fn looking_through_a_long_match_and_listing_it_holds_up_nothing_else() {
+async fn looking_through_a_long_match_listing_it_and_going_on_with_it_hold_up_nothing_else() {
     let mut house = House::new(78);
     let mut anna = house.device("Anna").await;
     let points = (0..18u8).flat_map(|row| (0..19u8).map(move |column| (column, row)));
@@ -48,7 +48,7 @@ async fn looking_through_a_long_match_and_listing_it_holds_up_nothing_else() {
     let list = anna.client.send(request::Body::ListMatches(every)).await;
     let scan = anna.client.send(request::Body::Scan(control::Scan { on: false })).await;
     assert_eq!([anna.client.answer().await.0, anna.client.answer().await.0], [scan, list]);
-    let look = control::Look { room_id: id, ply: 300, record: true };
+    let look = control::Look { room_id: id.clone(), ply: 300, record: true };
     let asked = anna.client.send(request::Body::Look(look.clone())).await;
     let scan = anna.client.send(request::Body::Scan(control::Scan { on: false })).await;
     let (first, done) = anna.client.answer().await;
@@ -58,6 +58,26 @@ async fn looking_through_a_long_match_and_listing_it_holds_up_nothing_else() {
     assert_eq!(second, asked);
     let Ok(reply::Body::Position(position)) = answer else { panic!("a position, not {answer:?}") };
     assert_eq!((position.ply, position.record.len()), (300, position.total as usize));
+    // Playing on from a position, and the match itself, are computed behind what was asked later too.
+    let branch = request::Body::Branch(control::Branch {
+        room_id: id.clone(),
+        ply: 300,
+        first: Some(here()),
+        second: Some(here()),
+    });
+    let resume = request::Body::ResumeRoom(control::ResumeRoom { room_id: id });
+    for body in [branch, resume.clone()] {
+        let asked = anna.client.send(body).await;
+        let scan = anna.client.send(request::Body::Scan(control::Scan { on: false })).await;
+        assert_eq!(anna.client.answer().await.0, scan);
+        let (number, opened) = anna.client.answer().await;
+        assert!(number == asked && matches!(opened, Ok(reply::Body::RoomId(_))), "{opened:?}");
+    }
+    // Who asks twice at once is in the same room.
+    let answers = anna.client.ask_at_once(vec![resume.clone(), resume]).await;
+    assert!(
+        matches!(&answers[..], [Ok(reply::Body::RoomId(one)), Ok(reply::Body::RoomId(two))] if one == two)
+    );
     // Each of many is answered.
     let many = vec![request::Body::Look(look); 30];
     let answers = anna.client.ask_at_once(many).await;

@@ -100,6 +100,8 @@ pub(crate) enum Message {
     Radio(usize, RadioNews),
     /// The match that an import thread has read from a file.
     Imported(Responder, Result<Box<Imported>, Refusal>),
+    /// A kept match that was replayed for this responder.
+    Replayed(Responder, Result<Replayed, Refusal>),
     /// The thread of an export, a backup or a restoration has ended.
     WorkEnded(crate::work::Job),
     /// From the analysis with this ticket: the evaluation of the next position, or `None` at the end.
@@ -143,6 +145,14 @@ pub(crate) enum Message {
     DeadProposed(counting::About, Vec<Point>),
     /// Says goodbye and stops. The sender is dropped when the actor has ended.
     Stop(oneshot::Sender<()>),
+}
+
+/// What a replayed match is for.
+pub(crate) enum Replayed {
+    /// A new match, to begin.
+    Branch(Box<Room>),
+    /// A kept one, whose room opens.
+    Kept(Box<Room>),
 }
 
 /// A seat played by a bot.
@@ -361,6 +371,7 @@ impl Actor {
                 let kept = read.and_then(|read| read.keep(&mut self.journal, now));
                 responder.answer(kept.map(in_room));
             }
+            Message::Replayed(responder, replayed) => self.replayed(responder, replayed),
             Message::WorkEnded(job) => self.work.ended(job),
             Message::Judged(ticket, judged) => {
                 let told = self.judge.judged(ticket, judged, &mut self.journal, &self.wall_clock);

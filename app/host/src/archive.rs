@@ -125,6 +125,12 @@ pub(crate) fn saved(journal: &Journal, name: &str) -> Result<SavedMatch, Refusal
     journal.load(id)?.ok_or_else(no_such)
 }
 
+/// The room of a kept match.
+pub(crate) fn room(saved: SavedMatch) -> Result<Room, Refusal> {
+    Room::new(saved.record, saved.seats)
+        .map_err(|error| Refusal::new(RefusalCode::RefusalNoSuchRoom, error.to_string()))
+}
+
 /// The position of a kept match that a client looks at.
 pub(crate) fn position(saved: SavedMatch, look: &control::Look) -> Result<control::Position, Refusal> {
     let ply = look.ply.min(saved.record.actions.len() as u32);
@@ -140,8 +146,7 @@ pub(crate) fn position(saved: SavedMatch, look: &control::Look) -> Result<contro
         ..Default::default()
     };
     if look.record {
-        let whole = Room::new(saved.record, saved.seats)
-            .map_err(|error| Refusal::new(RefusalCode::RefusalNoSuchRoom, error.to_string()))?;
+        let whole = room(saved)?;
         position.record = whole.notation().to_vec();
         position.spoken = whole.spoken().to_vec();
     }

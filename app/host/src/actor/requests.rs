@@ -8,7 +8,7 @@ use proto::control::{self, Help, NoticeKind, RefusalCode, event, request};
 use proto::peer::DeclineReason;
 use session::{Analysis, Command, LocalCommand, MatchId, MatchRecord, OfferKind, Pace, wire};
 
-use crate::actor::{ADAPTER, Actor, Message, notice};
+use crate::actor::{ADAPTER, Actor, Message, Replayed, notice};
 use crate::archive;
 use crate::backup;
 use crate::codes;
@@ -59,6 +59,8 @@ impl Actor {
                 exchange::import(&mut self.work, responder, id, import, tell);
             }
             Body::Look(look) => self.look(responder, look),
+            Body::Branch(branch) => self.branch(responder, branch),
+            Body::ResumeRoom(resume) => self.resume_kept(responder, &resume.room_id),
             Body::ListMatches(list) => self.list_matches(responder, &list),
             Body::Export(export) => {
                 let told = |to: Responder, file: Result<_, _>| to.answer(file.map(Answer::File));
@@ -104,6 +106,8 @@ impl Actor {
             | Body::Import(_)
             | Body::Export(_)
             | Body::Look(_)
+            | Body::Branch(_)
+            | Body::ResumeRoom(_)
             | Body::ListMatches(_)
             | Body::SaveBackup(_)
             | Body::RestoreBackup(_) => unreachable!("`request` lets it be answered later"),
@@ -122,7 +126,6 @@ impl Actor {
             Body::Offer(offer) => self.offer(offer),
             Body::Resign(resign) => self.resign(&resign).map(|()| done()),
             Body::CloseRoom(close) => self.close_room(self.room_id(&close.room_id)?),
-            Body::ResumeRoom(resume) => self.resume_room(&resume.room_id),
             Body::SetSeat(set) => self.set_seat(set),
             Body::ListPuzzles(list) => {
                 puzzles::list(list, &self.journal, &self.wall_clock).map(Answer::Puzzles)
@@ -221,7 +224,6 @@ impl Actor {
                 let key = self.player(&forget.peer)?;
                 self.forget(key).map(|()| done())
             }
-            Body::Branch(branch) => self.branch(&branch).map(in_room),
             Body::AnalyseMatch(asked) => self.analyse_match(&asked),
             Body::Discard(discard) => self.discard(&discard.room_id),
             Body::Give(give) => self.give(&give),
@@ -370,11 +372,58 @@ impl Actor {
         archive::summary(saved, seats, with_board)
     }
 
-    fn branch(&mut self, branch: &control::Branch) -> Result<MatchId, Refusal> {
-        let saved = archive::saved(&self.journal, &branch.room_id)?;
-        let seats = [local_seat(branch.first.as_ref())?, local_seat(branch.second.as_ref())?];
-        let record = archive::branch(saved.record, branch.ply, MatchId(self.chance.bytes()))?;
-        self.begin(record, seats, None, false)
+    /// Begins a match that goes on from a position of a kept one, which is replayed on another thread.
+    fn branch(&mut self, responder: Responder, branch: control::Branch) {
+        let read = || {
+            let saved = archive::saved(&self.journal, &branch.room_id)?;
+            Ok((saved, [local_seat(branch.first.as_ref())?, local_seat(branch.second.as_ref())?]))
+        };
+        let (saved, seats) = match read() {
+            Ok(read) => read,
+            Err(refusal) => return responder.refuse(refusal),
+        };
+        let id = MatchId(self.chance.bytes());
+        self.replay(responder, move || {
+            let record = archive::branch(saved.record, branch.ply, id)?;
+            Ok(Replayed::Branch(Box::new(new_room(record, seats)?)))
+        });
+    }
+
+    /// Opens the room of a kept match. One without a peer is replayed on another thread; one with a peer is as short as a link
+    /// allows.
+    fn resume_kept(&mut self, responder: Responder, name: &str) {
+        let saved = match archive::saved(&self.journal, name) {
+            Ok(saved) => saved,
+            Err(refusal) => return responder.refuse(refusal),
+        };
+        let with_peer = saved.seats.iter().any(|seat| matches!(seat, Seat::Peer(_)));
+        if with_peer || self.rooms.contains_key(&saved.record.id) {
+            let answer = self.resume_room(name);
+            self.show_changes();
+            return responder.answer(answer);
+        }
+        self.replay(responder, move || archive::room(saved).map(|room| Replayed::Kept(Box::new(room))));
+    }
+
+    /// Replays a match on another thread; [`replayed`](Self::replayed) answers.
+    fn replay(
+        &mut self,
+        responder: Responder,
+        replay: impl FnOnce() -> Result<Replayed, Refusal> + Send + 'static,
+    ) {
+        let inbox = self.inbox.clone();
+        // Sending fails only after the actor has ended.
+        self.tasks.spawn(self.work.review(move || drop(inbox.send(Message::Replayed(responder, replay())))));
+    }
+
+    /// Opens the room of a match that was replayed.
+    pub(crate) fn replayed(&mut self, responder: Responder, replayed: Result<Replayed, Refusal>) {
+        let answer = replayed.and_then(|replayed| match replayed {
+            Replayed::Branch(room) => self.begin_in(*room, false).map(in_room),
+            Replayed::Kept(room) => self.reopen_replayed(*room),
+        });
+        self.show_changes();
+        responder.answer(answer);
     }
 
     fn discard(&mut self, name: &str) -> Result<Answer, Refusal> {
@@ -551,20 +600,24 @@ impl Actor {
         follows: Option<MatchId>,
         adaptive: bool,
     ) -> Result<MatchId, Refusal> {
+        let mut room = new_room(record, seats)?;
+        room.follows = follows;
+        self.begin_in(room, adaptive)
+    }
+
+    /// Begins the match of this new room, as [`begin`](Self::begin).
+    fn begin_in(&mut self, room: Room, adaptive: bool) -> Result<MatchId, Refusal> {
         if self.rooms.len() >= MAX_ROOMS {
             return Err(Refusal::new(
                 RefusalCode::RefusalBusy,
                 format!("{MAX_ROOMS} rooms are open: close one"),
             ));
         }
-        seats.iter().try_for_each(|seat| self.check_engine(&record.setup, seat))?;
-        let id = record.id;
-        let mut room = Room::new(record, seats.clone())
-            .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
-        room.follows = follows;
+        let id = room.id();
+        room.seats.iter().try_for_each(|seat| self.check_engine(&room.record().setup, seat))?;
         let now = self.wall_clock.unix_ms();
         self.journal.keep(|store| {
-            store.begin(room.record(), seats, now)?;
+            store.begin(room.record(), room.seats.clone(), now)?;
             if adaptive { store.set_adaptive(id, true) } else { Ok(()) }
         })?;
         self.rooms.insert(id, room);
@@ -728,8 +781,22 @@ impl Actor {
             return Ok(in_room(id));
         }
         let saved = self.journal.load(id)?.ok_or_else(no_such)?;
-        let room = Room::new(saved.record, saved.seats)
-            .map_err(|error| Refusal::new(RefusalCode::RefusalNoSuchRoom, error.to_string()))?;
+        self.reopen(archive::room(saved)?)
+    }
+
+    /// Opens the room of a kept match that was replayed a moment ago: since then it may have been opened, played on or deleted.
+    fn reopen_replayed(&mut self, room: Room) -> Result<Answer, Refusal> {
+        let id = room.id();
+        if self.rooms.contains_key(&id) {
+            return Ok(in_room(id));
+        }
+        let saved = archive::saved(&self.journal, &id.to_string())?;
+        self.reopen(if saved.record == *room.record() { room } else { archive::room(saved)? })
+    }
+
+    /// Opens the room of a kept match.
+    fn reopen(&mut self, room: Room) -> Result<Answer, Refusal> {
+        let id = room.id();
         self.journal.keep(|store| store.set_open(id, true))?;
         let peer = room.peer();
         self.rooms.insert(id, room);
@@ -873,6 +940,10 @@ impl Actor {
             .filter(|id| self.rooms.contains_key(id))
             .ok_or_else(|| Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such room"))
     }
+}
+
+fn new_room(record: MatchRecord, seats: [Seat; 2]) -> Result<Room, Refusal> {
+    Room::new(record, seats).map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))
 }
 
 fn invitation_id(name: &str) -> Result<MatchId, Refusal> {
