@@ -369,6 +369,9 @@ pub(crate) fn take_incoming(directory: &Path) -> io::Result<()> {
 }
 
 #[cfg(test)]
+mod fuzz;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -7,7 +7,7 @@
 mod achieved;
 mod clubs;
 #[cfg(test)]
-mod fuzz;
+pub(crate) mod fuzz;
 mod list;
 mod matches;
 mod mistakes;

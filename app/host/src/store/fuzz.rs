@@ -16,16 +16,16 @@ use crate::room::PlayerId;
 const CHANGES: u32 = 60;
 
 /// Each is a file written by an earlier version.
-const SEEDS: [(&str, &str); 2] =
+pub(crate) const SEEDS: [(&str, &str); 2] =
     [("two-friends", include_str!("seeds/two-friends.sql")), ("empty", include_str!("seeds/empty.sql"))];
 
 /// A deterministic random number below `end`, which must be at least 1.
-fn below(random: &mut Rng, end: usize) -> usize {
+pub(crate) fn below(random: &mut Rng, end: usize) -> usize {
     random.below(u32::try_from(end.max(1)).unwrap_or(u32::MAX)) as usize
 }
 
 /// The database that a seed makes, in the present schema.
-fn seed_file(script: &str) -> Vec<u8> {
+pub(crate) fn seed_file(script: &str) -> Vec<u8> {
     let directory = tempfile::tempdir().expect("a directory");
     let store = Store::open(directory.path()).expect("opens");
     store.connection.execute_batch(script).expect("a seed is a script of the present schema");
@@ -34,7 +34,7 @@ fn seed_file(script: &str) -> Vec<u8> {
     fs::read(directory.path().join(DATABASE)).expect("read")
 }
 
-fn for_a_while(target: &str, mut change: impl FnMut(&mut Rng)) {
+pub(crate) fn for_a_while(target: &str, mut change: impl FnMut(&mut Rng)) {
     let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let mut random = Rng::new(seed::begin(target, 1));
@@ -59,23 +59,28 @@ fn no_bytes_in_the_file_break_the_host_and_none_are_lost() {
     let seeds = SEEDS.map(|(_, script)| seed_file(script));
     for_a_while("journal file", |random| {
         let mut bytes = seeds[below(random, seeds.len())].clone();
-        for _ in 0..=below(random, 6) {
-            let at = below(random, bytes.len());
-            let length = below(random, 64).min(bytes.len() - at);
-            match below(random, 5) {
-                0 => bytes.truncate(at),
-                1 => bytes[at..at + length].fill(0),
-                2 => bytes[at..at + length].fill(0xFF),
-                3 => drop(bytes.drain(at..at + length)),
-                _ if at < bytes.len() => bytes[at] ^= 1 << below(random, 8),
-                _ => {}
-            }
-            if bytes.is_empty() {
-                bytes.push(0);
-            }
-        }
+        modify(&mut bytes, random);
         check_bytes(&bytes);
     });
+}
+
+/// Changes, cuts or takes out some bytes; leaves one at least.
+pub(crate) fn modify(bytes: &mut Vec<u8>, random: &mut Rng) {
+    for _ in 0..=below(random, 6) {
+        let at = below(random, bytes.len());
+        let length = below(random, 64).min(bytes.len() - at);
+        match below(random, 5) {
+            0 => bytes.truncate(at),
+            1 => bytes[at..at + length].fill(0),
+            2 => bytes[at..at + length].fill(0xFF),
+            3 => drop(bytes.drain(at..at + length)),
+            _ if at < bytes.len() => bytes[at] ^= 1 << below(random, 8),
+            _ => {}
+        }
+        if bytes.is_empty() {
+            bytes.push(0);
+        }
+    }
 }
 
 fn check_bytes(bytes: &[u8]) {
