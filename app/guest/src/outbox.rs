@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep_until};
 
 use crate::Why;
 
@@ -19,15 +20,24 @@ pub struct Outbox {
     queue: mpsc::Sender<Arc<str>>,
     /// Size of the queued messages, in bytes.
     bytes: Arc<AtomicUsize>,
-    room: watch::Sender<Option<Arc<str>>>,
+    room: watch::Sender<Option<Shown>>,
     close: watch::Sender<Option<(Why, Duration)>>,
+}
+
+/// A state of the room, and how long it may wait for a later one.
+#[derive(Clone)]
+struct Shown {
+    room: Arc<str>,
+    delay: Duration,
 }
 
 /// Receiver's end of the queue.
 pub(crate) struct Waiting {
     queue: mpsc::Receiver<Arc<str>>,
     bytes: Arc<AtomicUsize>,
-    room: watch::Receiver<Option<Arc<str>>>,
+    room: watch::Receiver<Option<Shown>>,
+    /// When the waiting state of the room is due.
+    due: Option<Instant>,
     close: watch::Receiver<Option<(Why, Duration)>>,
 }
 
@@ -44,13 +54,18 @@ pub(crate) fn pair() -> (Outbox, Waiting) {
     let (close, closes) = watch::channel(None);
     let bytes = Arc::<AtomicUsize>::default();
     let outbox = Outbox { queue, bytes: bytes.clone(), room, close };
-    (outbox, Waiting { queue: queued, bytes, room: rooms, close: closes })
+    (outbox, Waiting { queue: queued, bytes, room: rooms, due: None, close: closes })
 }
 
 impl Outbox {
     /// Sends the present state of the room; it replaces a queued state.
     pub fn show(&self, room: Arc<str>) {
-        self.room.send_replace(Some(room));
+        self.show_later(room, Duration::ZERO);
+    }
+
+    /// As [`show`](Self::show), after `delay`, from the first change that was not sent yet: later ones replace it meanwhile.
+    pub fn show_later(&self, room: Arc<str>, delay: Duration) {
+        self.room.send_replace(Some(Shown { room, delay }));
     }
 
     /// Queues a message. Returns false, and drops the message, if the queue is full because the page reads too slowly.
@@ -99,10 +114,19 @@ impl Waiting {
                         (Ok(()), None) => {}
                     }
                 }
-                Ok(()) = self.room.changed() => {
-                    if let Some(room) = self.room.borrow_and_update().clone() {
-                        return Next::Text(room);
+                () = sleep_until(self.due.unwrap_or_else(Instant::now)), if self.due.is_some() => {
+                    self.due = None;
+                    if let Some(shown) = self.room.borrow_and_update().clone() {
+                        return Next::Text(shown.room);
                     }
+                }
+                Ok(()) = self.room.changed() => {
+                    let Some(shown) = self.room.borrow_and_update().clone() else { continue };
+                    if shown.delay.is_zero() {
+                        self.due = None;
+                        return Next::Text(shown.room);
+                    }
+                    self.due.get_or_insert(Instant::now() + shown.delay);
                 }
             }
         }
@@ -133,6 +157,27 @@ mod tests {
         outbox.show("room 3".into());
         outbox.show("room 4".into());
         assert_eq!(text(&mut waiting).await, "room 4");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_room_that_may_wait_is_replaced_by_later_ones_and_keeps_its_time() {
+        let (outbox, mut waiting) = pair();
+        let delay = Duration::from_millis(200);
+        let begun = Instant::now();
+        for move_made in 1..=3 {
+            outbox.show_later(format!("room {move_made}").into(), delay);
+            let soon = tokio::time::timeout(Duration::from_millis(50), waiting.next()).await;
+            assert!(soon.is_err(), "it waits");
+        }
+        assert!(outbox.send("words"));
+        assert_eq!(text(&mut waiting).await, "words", "they do not wait");
+        assert_eq!(text(&mut waiting).await, "room 3");
+        assert_eq!(begun.elapsed(), delay, "from the first one");
+        outbox.show_later("room 4".into(), delay);
+        outbox.show("room 5".into());
+        assert_eq!(text(&mut waiting).await, "room 5");
+        let more = tokio::time::timeout(2 * delay, waiting.next()).await;
+        assert!(more.is_err(), "nothing comes twice");
     }
 
     #[tokio::test]

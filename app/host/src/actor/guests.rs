@@ -115,6 +115,13 @@ fn now() -> std::time::Instant {
     Instant::now().into_std()
 }
 
+/// How much later than the players a watcher sees a move. Writing to 32 pages takes a slow device tens of milliseconds: by then the move
+/// has gone to the other player and come back acknowledged (two Bluetooth connection intervals of 30 ms), the pages take turns, and one
+/// that follows soon is sent with it. In the lab a move is seen after 57 ms without watchers and 60 ms with 32; without the delay 182 ms.
+fn watchers_delay(connection: ConnectionId) -> std::time::Duration {
+    std::time::Duration::from_millis(300 + 20 * (connection % 8))
+}
+
 fn seat_of(room: MatchId, side: Side) -> Place {
     Place { room: room.to_string(), role: Role::Seat(show::side(side)) }
 }
@@ -330,7 +337,10 @@ impl Actor {
         for (place, connection) in self.guests.codes.in_room(&name) {
             let Some(page) = self.guests.pages.get(&connection) else { continue };
             let text = shown.entry(place.role).or_insert_with(|| self.room_for(id, place.role).into());
-            page.outbox.show(text.clone());
+            match place.role {
+                Role::Watcher => page.outbox.show_later(text.clone(), watchers_delay(connection)),
+                Role::Seat(_) => page.outbox.show(text.clone()),
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::guest::Heard;
 use crate::lab::Lab;
 use crate::orders::{Output, User};
 use crate::report::Report;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::time::Duration;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::time::{Instant, timeout};
@@ -93,4 +93,21 @@ pub(crate) async fn expect(from: &mut Receiver<Heard>, program: &str, word: &str
         }
     });
     heard.await.with_context(|| format!("waited for {program} to say {word:?}"))?
+}
+
+/// Waits until a program has ended by itself, successfully.
+pub(crate) async fn ended(from: &mut Receiver<Heard>, program: &str) -> Result<()> {
+    let heard = timeout(PATIENCE, async {
+        loop {
+            match from.recv().await {
+                Ok(Heard::Ended { name, code }) if name == program => {
+                    ensure!(code == Some(0), "{name} ended with {code:?}");
+                    return Ok(());
+                }
+                Ok(_) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => bail!("the guest is gone"),
+            }
+        }
+    });
+    heard.await.with_context(|| format!("waited for the end of {program}"))?
 }

@@ -2,11 +2,13 @@
 
 use crate::air::{Air, Fault, Quirk, Side, Struck};
 use crate::board;
+use crate::faults;
 use crate::lab::Lab;
 use crate::orders::{Output, User};
 use crate::player::{Player, Saved, View};
 use crate::report::{Idle, Report};
 use crate::watch::Carrier;
+use crate::watchers;
 use anyhow::{Context, Result, ensure};
 use proto::control::RadioState;
 use std::cell::Cell;
@@ -159,6 +161,9 @@ fn went_over(name: &'static str, begun: Instant, report: &mut Report) {
     report.resumed(name, took);
 }
 
+/// As many as a host lets watch one room.
+const WATCHERS: u32 = 32;
+
 /// As good as for ever: until the next cut.
 const FOR_GOOD: Duration = Duration::from_hours(1);
 
@@ -248,6 +253,28 @@ impl<'a> Table<'a> {
         self.invite().await?;
         self.accept().await?;
         self.seat_bots().await
+    }
+
+    /// The two begin another match, which many people watch in browsers at A. Every watcher sees each position to the end.
+    pub(crate) async fn watched(&mut self, dice: &mut Dice, report: &mut Report) -> Result<usize> {
+        self.fixture = GOMOKU;
+        self.invite().await?;
+        self.accept().await?;
+        let room = self.a.see(|view| view.room.as_ref().map(|room| room.id.clone())).context("no room")?;
+        let url = self.a.ctl(&["guest", "code", "--watch", "--plain", "--room", &room]).await?;
+        watchers::check(url.trim())?;
+        let mut heard = self.a.guest.hear();
+        let pages = WATCHERS.to_string();
+        let watch = ["ble-lab", "watchers", url.trim(), &pages];
+        self.a.guest.start("watchers", User::Player, &watch, Output::Lines).await?;
+        faults::expect(&mut heard, "watchers", "watching").await?;
+        self.seat_bots().await?;
+        let moves = self.play(&mut Vec::new(), dice, report).await?;
+        let last = format!("all {moves}.");
+        faults::expect(&mut heard, "watchers", &last).await.context("the watchers see the last move")?;
+        report.checks += WATCHERS;
+        faults::ended(&mut heard, "watchers").await?;
+        Ok(moves)
     }
 
     /// The two begin another match, and before anybody moves A gives B the record of a whole board, which B keeps.
@@ -715,9 +742,17 @@ impl<'a> Table<'a> {
         Ok(saved.actions.len())
     }
 
-    /// Milliseconds from giving each move to the host until the other side's acknowledgement, so far.
-    pub(crate) fn move_seen(&self) -> Vec<f64> {
-        [&self.a, &self.b].into_iter().flat_map(|player| player.see(|view| view.move_seen.clone())).collect()
+    /// Number of moves that each side has measured so far.
+    pub(crate) fn measured(&self) -> [usize; 2] {
+        [&self.a, &self.b].map(|player| player.see(|view| view.move_seen.len()))
+    }
+
+    /// Milliseconds from giving each move to the host until the other side's acknowledgement, after so many of each side.
+    pub(crate) fn move_seen(&self, [a, b]: [usize; 2]) -> Vec<f64> {
+        [(&self.a, a), (&self.b, b)]
+            .into_iter()
+            .flat_map(|(player, before)| player.see(|view| view.move_seen[before..].to_vec()))
+            .collect()
     }
 
     /// Both close everything.

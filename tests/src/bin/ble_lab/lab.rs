@@ -285,17 +285,24 @@ async fn matches(
     report.values_per_move = per_move(traffic.values);
     if let Some(mut pace) = pace {
         // Moves and bare echoes on one link at one time, so that other load slows both.
-        let first = table.move_seen().len();
+        let before = table.measured();
         pace.begin(lab).await.context("echoes beside a match")?;
         moves = 0;
         while moves < ENOUGH_MOVES {
             table.again(GOMOKU).await?;
             moves += table.play(&mut Vec::new(), &mut dice, report).await.context("a match in peace")?;
         }
+        report.move_seen = Quantiles::of(&table.move_seen(before));
+        let before = table.measured();
+        // The echoes go on, so that nothing else changes.
+        let mut watched = 0;
+        while watched < ENOUGH_MOVES {
+            watched += table.watched(&mut dice, report).await.context("a match with watchers")?;
+        }
+        report.move_seen_watched = Quantiles::of(&table.move_seen(before));
         report.bare_round_trip = Quantiles::of(&pace.end(lab).await?);
-        report.move_seen = Quantiles::of(&table.move_seen()[first..]);
     } else {
-        report.move_seen = Quantiles::of(&table.move_seen());
+        report.move_seen = Quantiles::of(&table.move_seen([0; 2]));
     }
     if plays(Part::Idle) {
         table.idle(report).await.context("a match in which nobody does anything")?;

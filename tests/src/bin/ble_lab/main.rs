@@ -28,6 +28,7 @@ mod short;
 mod strangers;
 mod stream;
 mod watch;
+mod watchers;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -59,6 +60,8 @@ enum Command {
     StreamDrive(stream::Load),
     /// In a guest: print the events that the host there sends to its clients.
     Watch,
+    /// In a guest: watch a match there in many browsers at once.
+    Watchers(watchers::Watching),
     /// In a guest: have the host there import a gomoku record of a whole board, and print the match's id.
     ImportBoard,
     /// In the other guest: keep a link to the bare service, and print when it comes up and goes down.
@@ -88,6 +91,7 @@ fn perform(command: Command) -> Result<()> {
         Command::StreamServe => runtime.block_on(stream::serve()),
         Command::StreamDrive(load) => runtime.block_on(stream::drive(load)),
         Command::ImportBoard => runtime.block_on(board::import()),
+        Command::Watchers(asked) => runtime.block_on(watchers::run(asked)),
         Command::Watch => runtime.block_on(watch::run()),
         Command::BareHold => runtime.block_on(bare::hold()),
     }

@@ -92,7 +92,7 @@ impl<'a> Player<'a> {
     }
 
     pub(crate) async fn start_host(&self) -> Result<()> {
-        let mut command = vec!["qiyoud", "--bot-time-ms", BOT_TIME_MS];
+        let mut command = vec!["qiyoud", "--bot-time-ms", BOT_TIME_MS, "--guest-loopback"];
         if !self.in_network.get() {
             command.push("--no-lan");
         }

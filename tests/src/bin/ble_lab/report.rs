@@ -20,6 +20,8 @@ pub(crate) struct Report {
     pub(crate) first_move: Option<f64>,
     /// From giving a move to the mover's host until it has the other side's acknowledgement.
     pub(crate) move_seen: Option<Quantiles>,
+    /// The same while 32 people watch the match in browsers at one side.
+    pub(crate) move_seen_watched: Option<Quantiles>,
     /// A characteristic value to the other side and back, without our code.
     pub(crate) bare_round_trip: Option<Quantiles>,
     /// Of matches: from the loss of the link, or from the return into range, until both sides are connected again.
@@ -167,6 +169,8 @@ impl Report {
             figure.map(|figure| Bar { name, figure, bound, held: figure <= bound })
         };
         let pace = self.move_seen.zip(self.bare_round_trip).map(|(ours, bare)| ours.p50 / bare.p50);
+        let watched =
+            self.move_seen_watched.zip(self.bare_round_trip).map(|(ours, bare)| ours.p50 / bare.p50);
         let wakes = self.idle.map(|idle| idle.wakes_per_second.into_iter().fold(0.0, f64::max));
         let goodput = self.goodput_ratio.map(|figure| Bar {
             name: "goodput by the bare loop's",
@@ -177,6 +181,7 @@ impl Report {
         let lost = self.records_equal.map(|_| f64::from(self.moves_lost + self.moves_doubled));
         let bars = [
             at_most("move seen p50 by a bare echo's", pace, 1.3),
+            at_most("the same while 32 watch", watched, 1.3),
             goodput,
             at_most("resume after a cut p50, ms", self.resume.map(|all| all.p50), 3000.0),
             at_most("resume after a cut p95, ms", self.resume.map(|all| all.p95), 8000.0),
@@ -209,6 +214,7 @@ impl Report {
             ("found to connected", ms(self.connected)),
             ("scan to first move", ms(self.first_move)),
             ("move seen", two(self.move_seen)),
+            ("move seen while 32 watch", two(self.move_seen_watched)),
             ("bare echo", two(self.bare_round_trip)),
             ("resume", two(self.resume)),
             ("ATT payload", self.att_payload.map_or_else(|| "-".into(), |v| format!("{v} bytes"))),

@@ -19,7 +19,7 @@ pub(crate) async fn play(lab: &Lab, cell: &Cell, seed: u64, report: &mut Report)
     with(&mut table, Strike::Cut(Duration::ZERO), &mut dice, report).await?;
     table.gives_a_board(report).await.context("a whole board's record is given to a friend")?;
     with(&mut table, Strike::Kill(Who::B), &mut dice, report).await?;
-    report.move_seen = Quantiles::of(&table.move_seen());
+    report.move_seen = Quantiles::of(&table.move_seen([0; 2]));
     let reading = lab.air.reading().await?;
     report.att_payload = Some(reading.longest_value);
     cell.holds(&reading.habits, reading.longest_value, report)?;
