@@ -212,6 +212,20 @@ async fn one_directory_has_one_host() {
     anna.start().await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn clients_are_told_whether_the_host_ends_with_the_app() {
+    let mut house = House::new(27);
+    assert!(!house.device("Anna").await.client.seen.me.ends_with_app, "as qiyoud runs it");
+    let mut ben = house.device_with("Ben", |config| config.ends_with_app = true).await;
+    assert!(ben.client.seen.me.ends_with_app, "as the app runs it");
+    ben.client.done(request::Body::SetName(control::SetName { name: "Benno".into() })).await;
+    assert_eq!(
+        (&*ben.client.seen.me.name, ben.client.seen.me.ends_with_app),
+        ("Benno", true),
+        "in later events too"
+    );
+}
+
 /// The behaviour of a fake bot.
 type Choice = dyn Fn(&AnyGame, &Limits<'_>) -> Option<Action> + Send + Sync;
 

@@ -109,7 +109,8 @@ pub fn event(event: &Event) -> Value {
 pub fn me(me: &Me) -> Value {
     json!({"name": me.name, "visibility": words::visibility(me.visibility),
         "fingerprint": me.fingerprint, "found_when_closed": me.found_when_closed,
-        "quiet_hours": me.quiet_hours.as_ref().map(quiet_hours), "has_guests": me.has_guests})
+        "quiet_hours": me.quiet_hours.as_ref().map(quiet_hours), "has_guests": me.has_guests,
+        "ends_with_app": me.ends_with_app})
 }
 
 /// An engine that the user has added, or that was found.

@@ -166,6 +166,7 @@ pub(crate) struct Actor {
     tasks: JoinSet<()>,
     journal: Journal,
     data_dir: PathBuf,
+    ends_with_app: bool,
     chance: Chance,
     work: Work,
     judge: Judge,
@@ -267,6 +268,7 @@ impl Actor {
             guests,
             clubs,
             data_dir: config.data_dir.clone(),
+            ends_with_app: config.ends_with_app,
             alarm: if config.kernel_timer { Alarm::of_kernel() } else { Alarm::of_tokio() },
             nearby: Neighbourhood::default(),
             #[cfg(feature = "online")]
@@ -625,7 +627,7 @@ impl Actor {
     }
 
     pub(crate) fn me(&self) -> control::Me {
-        self.profile.shown(self.guests.are_possible())
+        control::Me { ends_with_app: self.ends_with_app, ..self.profile.shown(self.guests.are_possible()) }
     }
 
     // Rooms.

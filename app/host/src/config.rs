@@ -23,6 +23,9 @@ pub(crate) const IDENTITY: &str = "identity";
 pub struct HostConfig {
     /// Directory of identity, friends and matches. Created with mode 0700 if missing. Used by one host at a time.
     pub data_dir: PathBuf,
+    /// The host runs in the process of its only client and ends with it. Clients are told, so that they offer nothing that
+    /// needs a host after they are closed.
+    pub ends_with_app: bool,
     /// Name shown to others. `None`: the stored name, or at first the device's name.
     pub name: Option<String>,
     /// Carriers. May be empty: then there is only local play.
@@ -75,6 +78,7 @@ impl HostConfig {
         };
         Self {
             data_dir,
+            ends_with_app: false,
             name: None,
             transports: Vec::new(),
             wall_clock: Arc::new(SystemTime::now),

@@ -145,7 +145,7 @@ impl Profile {
         &self.advert_key
     }
 
-    /// The profile as clients see it.
+    /// The profile as clients see it; whether the host ends with the app is not its subject.
     pub(crate) fn shown(&self, has_guests: bool) -> control::Me {
         control::Me {
             name: self.name.clone(),
@@ -157,6 +157,7 @@ impl Profile {
                 control::QuietHours { from_minute, until_minute }
             }),
             has_guests,
+            ends_with_app: false,
         }
     }
 

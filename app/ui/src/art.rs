@@ -254,7 +254,7 @@ fn themed(svg: &str, tone: Tone) -> String {
     match tone {
         Tone::Light => svg.to_owned(),
         Tone::Dark => {
-            [("#E9D9B6", "#B79C6A"), ("#5E4B2F", "#3D2F1B"), ("#6B6254", "#A59B88"), ("#4F7A68", "#7FB39C")]
+            [("#E9D9B6", "#B79C6A"), ("#5E4B2F", "#2A1E0F"), ("#6B6254", "#A59B88"), ("#4F7A68", "#7FB39C")]
                 .iter()
                 .fold(svg.to_owned(), |svg, (light, dark)| svg.replace(light, dark))
         }
@@ -462,7 +462,7 @@ fn board(lines: &Lines, width: i32, height: i32) -> String {
         (_, Tone::EInk) => "#000000",
         (2, Tone::Light) => "#2E3338",
         (2, Tone::Dark) => "#C9D1D6",
-        (_, Tone::Dark) => "#3D2F1B",
+        (_, Tone::Dark) => "#2A1E0F",
         (_, Tone::Light) => "#5E4B2F",
     };
     let (right, bottom) = (left + cell * (columns - 1), top + cell * (rows - 1));
@@ -560,7 +560,7 @@ fn thumbnail(board: &control::Board, width: i32, height: i32, tone: Tone) -> Str
     let step = f64::from(width) / f64::from(columns.max(rows));
     let across = |index: i32| (f64::from(index) + 0.5 + f64::from(rows.max(columns) - columns) / 2.0) * step;
     let down = |index: i32| (f64::from(index) + 0.5 + f64::from(rows.max(columns) - rows) / 2.0) * step;
-    let (wood, line) = if tone == Tone::Dark { ("#B79C6A", "#3D2F1B") } else { ("#E9D9B6", "#5E4B2F") };
+    let (wood, line) = if tone == Tone::Dark { ("#B79C6A", "#2A1E0F") } else { ("#E9D9B6", "#5E4B2F") };
     let lamps = board.game() == wire::Game::LightsOut;
     let (ground, corner) = (if lamps { "none" } else { wood }, f64::from(width) * 0.09);
     let mut svg = format!(

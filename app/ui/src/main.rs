@@ -202,6 +202,7 @@ async fn reach_host(
             .to_owned(),
     };
     let mut config = HostConfig::new(data_dir);
+    config.ends_with_app = true;
     config.kernel_timer = true;
     config.power = Some(host::Bus::Usual);
     if !arguments.no_bluetooth {

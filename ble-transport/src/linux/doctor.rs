@@ -17,10 +17,20 @@ const WITHIN: Duration = Duration::from_secs(10);
 /// BlueZ does not publish these on the bus.
 const BLUEZ_SETTINGS: &str = "/etc/bluetooth/main.conf";
 
+/// The kernel's supervision timeout where nobody sets another (net/bluetooth/hci_core.c), in units of 10 ms.
+const KERNEL_SUPERVISION: u16 = 42;
+
+/// From this on a link outlasts the gaps that a busy 2.4 GHz band makes, in units of 10 ms.
+const ENOUGH_SUPERVISION: u16 = 200;
+
 /// All findings that need no change of the system.
 pub(super) async fn diagnose(wanted: Option<&str>) -> Vec<Finding> {
     let mut findings = vec![bluez_version().await, switches(rfkill::block(Path::new(rfkill::CLASS)))];
-    findings.push(privacy(std::fs::read_to_string(BLUEZ_SETTINGS).ok().as_deref()));
+    let settings = std::fs::read_to_string(BLUEZ_SETTINGS).ok();
+    findings.push(privacy(settings.as_deref()));
+    findings.extend(
+        settings.as_deref().into_iter().flat_map(|settings| [supervision(settings), discovery(settings)]),
+    );
     match timeout(WITHIN, adapter(wanted)).await {
         Ok(Ok(more)) => findings.extend(more),
         Ok(Err(finding)) => findings.push(finding),
@@ -85,11 +95,7 @@ fn privacy(settings: Option<&str>) -> Finding {
     let Some(settings) = settings else {
         return good("privacy", format!("{BLUEZ_SETTINGS} cannot be read: the address is likely fixed"));
     };
-    let value = settings.lines().rev().find_map(|line| {
-        let (name, value) = line.split_once('=')?;
-        (name.trim() == "Privacy").then(|| value.trim().to_ascii_lowercase())
-    });
-    match value.as_deref() {
+    match setting(settings, "General", "Privacy").map(str::to_ascii_lowercase).as_deref() {
         Some("device" | "network" | "limited-device" | "limited-network" | "on") => {
             good("privacy", "the adapter's address changes")
         }
@@ -97,6 +103,53 @@ fn privacy(settings: Option<&str>) -> Finding {
             "privacy",
             "the adapter's address is fixed: whoever has heard it once recognises this device by it",
             "set Privacy = device under [General] in /etc/bluetooth/main.conf, then: systemctl restart bluetooth",
+        ),
+    }
+}
+
+/// The value of a key in a section of BlueZ's settings; the last one holds. Lines that begin with # are the defaults as comments.
+fn setting<'a>(settings: &'a str, section: &str, key: &str) -> Option<&'a str> {
+    let (mut inside, mut found) = (false, None);
+    for line in settings.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            inside = name == section;
+        } else if let Some((name, value)) = line.split_once('=')
+            && inside
+            && name.trim() == key
+        {
+            found = Some(value.trim());
+        }
+    }
+    found
+}
+
+/// After how long without a packet the kernel gives a link up, in units of 10 ms.
+fn supervision(settings: &str) -> Finding {
+    let set =
+        setting(settings, "LE", "ConnectionSupervisionTimeout").and_then(|value| value.parse::<u16>().ok());
+    let units = set.unwrap_or(KERNEL_SUPERVISION);
+    let found = format!("a link without a packet for {} ms is given up", u32::from(units) * 10);
+    if units >= ENOUGH_SUPERVISION {
+        return good("supervision", found);
+    }
+    limited(
+        "supervision",
+        found + ": near other radios links break, and are made again",
+        "set ConnectionSupervisionTimeout = 300 under [LE] in /etc/bluetooth/main.conf, then: systemctl restart bluetooth",
+    )
+}
+
+/// Whether bluetoothd reads the services of each device that connects, which some protect by pairing.
+fn discovery(settings: &str) -> Finding {
+    let off = ["false", "off", "0"];
+    match setting(settings, "General", "ReverseServiceDiscovery").map(str::to_ascii_lowercase) {
+        Some(value) if off.contains(&&*value) => {
+            good("discovery", "what connects is not asked for its services")
+        }
+        _ => limited(
+            "discovery",
+            "bluetoothd asks each device that connects for its services: some then want to be paired, and a dialog may open",
+            "set ReverseServiceDiscovery = false under [General] in /etc/bluetooth/main.conf, then: systemctl restart bluetooth",
         ),
     }
 }
@@ -193,6 +246,13 @@ async fn abilities(bus: &Bus, adapter: &Adapter, powered: bool) -> Vec<Finding> 
         good("advert_instances", "unknown while off")
     };
     let mut findings = vec![roles, instances];
+    if adapter.is_pairable().await.unwrap_or(false) {
+        findings.push(limited(
+            "pairing",
+            "other devices may ask to be paired: Qiyou needs no pairing, and a dialog may open",
+            "bluetoothctl pairable off",
+        ));
+    }
     // The flags of our advertisement then lack "BR/EDR not supported".
     if adapter.is_discoverable().await.unwrap_or(false) {
         findings.push(limited(
@@ -226,12 +286,50 @@ mod tests {
             assert_eq!(finding.verdict, Verdict::Limited, "{settings:?}");
             assert!(finding.remedy.contains("Privacy = device"));
         }
-        for settings in
-            ["[General]\nPrivacy = device\n", "Privacy=network", "Privacy = off\nPrivacy = device"]
-        {
+        for settings in [
+            "[General]\nPrivacy = device\n",
+            "[General]\nPrivacy=network",
+            "[General]\nPrivacy = off\nPrivacy = device",
+        ] {
             assert_eq!(privacy(Some(settings)).verdict, Verdict::Good, "{settings:?}");
         }
         assert_eq!(privacy(None).verdict, Verdict::Good);
+    }
+
+    #[test]
+    fn a_setting_holds_in_its_section_only_and_the_last_one_holds() {
+        let settings = "[General]\nName = x\n#Name = y\n[LE]\nName = z\nName=w\n[Policy]\nName = v\n";
+        assert_eq!(setting(settings, "General", "Name"), Some("x"));
+        assert_eq!(setting(settings, "LE", "Name"), Some("w"));
+        assert_eq!(setting(settings, "GATT", "Name"), None);
+        assert_eq!(setting("Name = x", "General", "Name"), None, "before any section");
+    }
+
+    #[test]
+    fn a_short_supervision_timeout_is_told_with_what_makes_it_longer() {
+        let with = |line: &str| supervision(&format!("[LE]\n{line}\n"));
+        for line in [
+            "",
+            "#ConnectionSupervisionTimeout=300",
+            "ConnectionSupervisionTimeout = 199",
+            "ConnectionSupervisionTimeout = x",
+        ] {
+            assert_eq!(with(line).verdict, Verdict::Limited, "{line}");
+        }
+        assert!(with("").found.contains("420 ms") && with("").remedy.contains("= 300 under [LE]"));
+        let good = with("ConnectionSupervisionTimeout = 300");
+        assert_eq!((good.verdict, good.found.contains("3000 ms")), (Verdict::Good, true));
+    }
+
+    #[test]
+    fn services_of_those_who_connect_are_asked_for_unless_it_is_switched_off() {
+        for (line, expected) in [
+            ("", Verdict::Limited),
+            ("ReverseServiceDiscovery = true", Verdict::Limited),
+            ("ReverseServiceDiscovery = false", Verdict::Good),
+        ] {
+            assert_eq!(discovery(&format!("[General]\n{line}\n")).verdict, expected, "{line}");
+        }
     }
 
     #[test]

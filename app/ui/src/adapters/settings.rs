@@ -178,6 +178,7 @@ impl Settings {
         page.set_name(known.state.me.name.as_str().into());
         page.set_visibility(friends::visibility(known));
         page.set_found_when_closed(known.state.me.found_when_closed);
+        page.set_ends_with_app(known.state.me.ends_with_app);
         let quiet = known.state.me.quiet_hours;
         page.set_has_quiet_hours(quiet.is_some());
         let quiet = quiet.unwrap_or(NIGHT);

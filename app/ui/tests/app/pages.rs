@@ -219,6 +219,61 @@ fn a_device_that_is_turned_and_turned_back_shows_what_it_showed() {
 }
 
 #[test]
+fn a_field_that_is_typed_into_stays_in_view_when_the_keyboard_on_the_screen_takes_half_of_it() {
+    let stage = Stage::new();
+    let (width, height, scale) = SIZES[0];
+    let left = 380.0;
+    let (mut checked, mut covered) = (0, 0);
+    for (name, story) in stories() {
+        let told = tell(&stage, SIZES[0], (false, false, 0), story);
+        let fields = || {
+            ElementQuery::from_root(told.app.window())
+                .match_accessible_role(AccessibleRole::TextInput)
+                .find_all()
+        };
+        for index in 0..fields().len() {
+            let middle = |field: &ElementHandle| {
+                let (at, size) = (field.absolute_position(), field.size());
+                (at.x + size.width / 2.0, at.y + size.height / 2.0)
+            };
+            let (x, y) = middle(&fields()[index]);
+            // Out of sight, or below a dialog.
+            if y > height as f32 / scale || !takes_the_focus(&told, &stage, (x, y), index) {
+                continue;
+            }
+            told.scene.resize(width, (left * scale) as u32, scale);
+            stage.settle(&told.scene);
+            let field = &fields()[index];
+            let (top, bottom) =
+                (field.absolute_position().y, field.absolute_position().y + field.size().height);
+            assert!(top >= 0.0 && bottom <= left, "{name}: from {top} to {bottom} of {left}");
+            (checked, covered) = (checked + 1, covered + u32::from(y > left));
+            told.scene.resize(width, height, scale);
+            stage.settle(&told.scene);
+        }
+    }
+    assert!(checked > 10 && covered > 2, "{checked} fields, {covered} in the lower half");
+}
+
+/// Whether a tap here makes the text of this field grow by what is typed; the letter is taken out again.
+fn takes_the_focus(told: &Told, stage: &Stage, (x, y): (f32, f32), index: usize) -> bool {
+    let text = || {
+        let all = ElementQuery::from_root(told.app.window()).match_accessible_role(AccessibleRole::TextInput);
+        all.find_all().get(index).and_then(ElementHandle::accessible_value).map_or(0, |text| text.len())
+    };
+    let before = text();
+    told.scene.tap(x, y);
+    told.scene.key("1");
+    stage.settle(&told.scene);
+    let grown = text() == before + 1;
+    if grown {
+        told.scene.key(slint::platform::Key::Backspace);
+        stage.settle(&told.scene);
+    }
+    grown
+}
+
+#[test]
 fn a_name_that_is_half_typed_stays_when_the_device_is_turned() {
     let stage = Stage::new();
     let told = Told::new(&stage, SIZES[0]);

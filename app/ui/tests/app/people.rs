@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use i_slint_backend_testing::{AccessibleRole, ElementHandle};
 use proto::board::Side;
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;
@@ -526,6 +527,29 @@ fn a_browser_guest_is_offered_only_where_the_host_has_guests() {
         told.say(event::Body::Me(control::Me { has_guests, ..Default::default() }));
         stage.settle(&told.scene);
         assert_eq!(says(&told, "Someone without Qiyou"), has_guests);
+    }
+}
+
+#[test]
+fn being_found_while_the_app_is_closed_is_offered_only_where_the_host_outlives_the_app() {
+    let stage = Stage::new();
+    let told = started(&stage);
+    told.app.go(Page::Settings);
+    let offer = "Friends can find me when the app is closed";
+    let needed = "For this, install the package qiyoud, run “systemctl --user enable --now qiyoud.service” in a \
+        terminal, and open Qiyou again.";
+    for (ends_with_app, visibility, offered, explained) in [
+        (false, control::Visibility::Friends, true, false),
+        (true, control::Visibility::Friends, false, true),
+        (true, control::Visibility::Nobody, false, false),
+    ] {
+        let visibility = visibility.into();
+        told.say(event::Body::Me(control::Me { ends_with_app, visibility, ..Default::default() }));
+        stage.settle(&told.scene);
+        let switches = ElementHandle::find_by_accessible_label(told.app.window(), offer)
+            .filter(|element| element.accessible_role() == Some(AccessibleRole::Switch));
+        assert_eq!(switches.count(), usize::from(offered));
+        assert_eq!(says(&told, needed), explained);
     }
 }
 

@@ -450,7 +450,12 @@ pub(crate) const PEOPLE: [(&str, Tell); 32] = [
 ];
 
 /// Stories about who disturbs, and who is out of reach.
-pub(crate) const DISTURBANCES: [(&str, Tell); 4] = [
+pub(crate) const DISTURBANCES: [(&str, Tell); 5] = [
+    ("settings-without-daemon", |_stage, told| {
+        let visibility = control::Visibility::Friends.into();
+        told.say(event::Body::Me(control::Me { ends_with_app: true, visibility, ..Default::default() }));
+        told.app.go(Page::Settings);
+    }),
     ("settings-quiet-hours", |_stage, told| {
         let night = control::QuietHours { from_minute: 22 * 60, until_minute: 8 * 60 };
         told.say(event::Body::Me(control::Me {
