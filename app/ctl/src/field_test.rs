@@ -492,7 +492,8 @@ impl FieldTest {
         let lost = Instant::now();
         self.say("lost", back)?;
         let deadline = within(PEOPLE_SECONDS);
-        let (mut returned, mut went_off) = (None, false);
+        // The adapter may have gone off before the link was lost, and its return be the next event.
+        let (mut returned, mut went_off) = (None, !self.bluetooth_works());
         while !self.link_is_up() {
             tokio::select! {
                 line = self.lines.recv(), if step == FieldStep::Range && returned.is_none() => {
