@@ -4,7 +4,7 @@ use crate::go::{Go, GoSetup};
 use crate::lights_out::{LightsOut, LightsOutSetup, Start};
 use crate::liuzhou::{Liuzhou, LiuzhouSetup};
 use crate::options::{ChoiceError, GameOption, NamedSetup, Options};
-use crate::xiangqi::{Notation, Xiangqi, XiangqiSetup};
+use crate::xiangqi::{Notation, Odds, Xiangqi, XiangqiSetup};
 use crate::{
     Action, BoardView, Choice, Game, Gomoku, GomokuSetup, IllegalAction, Language, Names, Outcome, Point,
     SetupError, Side,
@@ -98,8 +98,8 @@ macro_rules! games {
                 match self { $(Self::$name(setup) => setup.choose(option, value),)+ }
             }
 
-            /// The rules of this setup: numbered sentences, one per line. See [`Game::rule_sheet`].
-            pub fn rule_sheet(&self, language: Language) -> String {
+            /// The rules without what the setup says about its start: numbered sentences, one per line.
+            fn plain_rule_sheet(&self, language: Language) -> String {
                 match self { $(Self::$name(setup) => <$name as Game>::rule_sheet(setup, language),)+ }
             }
         }
@@ -208,6 +208,38 @@ impl Setup {
         unseeded(self) == unseeded(other)
     }
 
+    /// The rules of this setup: numbered sentences, one per line. See [`Game::rule_sheet`].
+    pub fn rule_sheet(&self, language: Language) -> String {
+        let Some(start) = self.start() else { return self.plain_rule_sheet(language) };
+        let (side, mut rules) = (start.turn(), self.clone());
+        if let Self::Xiangqi(xiangqi) = &mut rules {
+            xiangqi.black_first = side == Side::Second;
+        }
+        let sheet = rules.plain_rule_sheet(language);
+        let number = sheet.lines().count() + 1;
+        let side = self.kind().names(language).side(side);
+        let chinese = language == Language::Chinese;
+        let odds = match self {
+            Self::Xiangqi(xiangqi) => Odds::of(xiangqi),
+            _ => None,
+        };
+        let last = match odds {
+            Some(odds) => odds.rule(language).to_owned(),
+            None if chinese => format!("从摆好的局面开始，{side}先走。"),
+            None => format!("The game begins from a position that was set up, with {side} to move."),
+        };
+        format!("{}\n{number}. {last}\n", sheet.trim_end())
+    }
+
+    /// The side that gives odds at the beginning: stones of a handicap in Go, pieces or moves in xiangqi.
+    pub fn gives_odds(&self) -> Option<Side> {
+        match self {
+            Self::Go(go) => (go.handicap.stones() > 0 && go.start.is_none()).then_some(Side::Second),
+            Self::Xiangqi(xiangqi) => Odds::of(xiangqi).map(Odds::giver),
+            Self::Gomoku(_) | Self::Liuzhou(_) | Self::LightsOut(_) => None,
+        }
+    }
+
     /// Whether it is a race, which needs a board for each side. See [`crate::lights_out`].
     pub fn is_race(&self) -> bool {
         matches!(self, Self::LightsOut(LightsOutSetup { race: true, .. }))
@@ -215,12 +247,13 @@ impl Setup {
 
     /// The word of the matching preset: one whose deciding options have the same values.
     pub fn preset(&self) -> Option<&'static str> {
+        let rules = self.clone().without_start();
         let decided = |setup: &Self, decides: &[&str]| -> Vec<String> {
             let options = setup.options().into_iter();
             options.filter(|option| decides.contains(&option.word)).map(|option| option.chosen).collect()
         };
         let is_played = |preset: &NamedSetup<Self>| match preset.decides {
-            [] => preset.setup == *self,
+            [] => preset.setup == rules,
             decides => decided(&preset.setup, decides) == decided(self, decides),
         };
         self.kind().presets().into_iter().find(is_played).map(|preset| preset.word)

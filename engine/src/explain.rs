@@ -121,17 +121,7 @@ fn own_general(game: &Xiangqi) -> &'static str {
 /// The name of the piece on a point: 马, the horse.
 pub(crate) fn piece_name(game: &Xiangqi, at: Point, language: Language) -> Option<&'static str> {
     let (side, kind) = game.piece_at(at)?;
-    let red = side == Side::First;
-    let both = |first, second| if red { first } else { second };
-    Some(match kind {
-        Kind::General => language.pick(both("帅", "将"), "general"),
-        Kind::Adviser => language.pick(both("仕", "士"), "adviser"),
-        Kind::Elephant => language.pick(both("相", "象"), "elephant"),
-        Kind::Horse => language.pick("马", "horse"),
-        Kind::Chariot => language.pick("车", "chariot"),
-        Kind::Cannon => language.pick("炮", "cannon"),
-        Kind::Soldier => language.pick(both("兵", "卒"), "soldier"),
-    })
+    Some(kind.piece().name(side, language))
 }
 
 /// A file as the side to move counts it.

@@ -16,8 +16,9 @@ use crate::gomoku::Psq;
 use crate::heading::Heading;
 use crate::lights_out::{Lights, LightsOut, LightsOutSetup, Start};
 use crate::liuzhou::Liuzhou;
+use crate::notes::{self, Notes};
 use crate::record::{Interrupted, Record, write_record};
-use crate::sgf::{Collection, GoRecord, GomokuRecord};
+use crate::sgf::{self, Collection, GoRecord, GomokuRecord};
 use crate::xiangqi::{Notation, Xiangqi};
 use crate::{Action, AnyGame, Game, GameKind, Gomoku, GomokuSetup, Setup, TextError};
 
@@ -77,6 +78,10 @@ pub struct GameFile {
     pub heading: Heading,
     /// Further header data, by the names of the file's format.
     pub tags: Vec<(String, String)>,
+    /// Comments and variations beside the main line.
+    pub notes: Notes,
+    /// How many comments and moves of variations were left out of the notes: illegal, or beyond their limits.
+    pub left_out: u32,
     /// SGF: the whole file with its variations.
     pub collection: Option<Collection>,
 }
@@ -173,19 +178,18 @@ impl GameFile {
             (Format::Sgf, _) if self.collection.is_some() => {
                 Ok(self.collection.as_ref().expect("it was just looked at").write())
             }
-            (Format::Sgf, AnyGame::Go(start)) => Ok(self.with_tags(GoRecord::write(start, &self.actions))),
-            (Format::Sgf, AnyGame::Gomoku(start)) => {
-                Ok(self.with_tags(GomokuRecord::write(start, &self.actions)))
-            }
-            (Format::Sgf, _) => Err("SGF has games of go and gomoku only"),
+            (Format::Sgf, start) => sgf::notes::write(start, &self.actions, &self.notes)
+                .map(|tree| self.with_tags(tree))
+                .ok_or("SGF has games of go and gomoku only"),
             (Format::Psq, AnyGame::Gomoku(start)) => self.write_psq(start),
             (Format::Psq, _) => Err("a .psq holds gomoku only"),
             (Format::Record(notation), AnyGame::Xiangqi(start)) => {
-                let record = start.record(&self.actions, notation);
+                let record = start.noted_record(&self.actions, notation, &self.notes);
                 Ok(headed(&record, &self.record_heading(), self.score()))
             }
             (Format::Record(_), AnyGame::Liuzhou(start)) => {
-                Ok(headed(&start.record(&self.actions), &self.record_heading(), self.score()))
+                let record = start.noted_record(&self.actions, &self.notes);
+                Ok(headed(&record, &self.record_heading(), self.score()))
             }
             (Format::Record(_), AnyGame::Gomoku(start)) => Ok(self.record(start)),
             (Format::Record(_), AnyGame::Go(start)) => Ok(self.record(start)),
@@ -203,9 +207,10 @@ impl GameFile {
         let (game, rules) = (self.start.kind().word(), self.start.setup().to_string());
         // A position in an opening with a choice of colours cannot be written.
         let fresh = AnyGame::new(&self.start.setup());
-        // A Lights Out board that was set up cannot be expressed in the text of its setup.
-        let is_board =
-            matches!(self.start.setup(), Setup::LightsOut(LightsOutSetup { start: Start::Board(_), .. }));
+        // A board that was set up is not part of the text of its setup.
+        let setup = self.start.setup();
+        let is_board = setup.start().is_some()
+            || matches!(setup, Setup::LightsOut(LightsOutSetup { start: Start::Board(_), .. }));
         let is_fresh = !is_board && fresh.is_ok_and(|fresh| fresh.key() == self.start.key());
         let position = self.start.position();
         let mut tags = vec![("Game", game), ("Rules", rules.as_str())];
@@ -213,7 +218,7 @@ impl GameFile {
             tags.push(("Position", &position));
         }
         // Spaces separate moves.
-        let record = write_record(start.clone(), &tags, &self.actions, |game, mv| {
+        let record = write_record(start.clone(), &tags, &self.actions, &self.notes, |game, mv| {
             game.notation(G::action(mv)).replace(' ', "")
         });
         headed(&record, &self.record_heading(), self.score())
@@ -264,36 +269,46 @@ fn read_sgf(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
         .filter(|property| property.name.len() == 2)
         .filter_map(|property| Some((property.name.clone(), property.values.first()?.text())))
         .collect();
-    let file = |start: AnyGame, actions, game: AnyGame, result| GameFile {
+    let file = |start: AnyGame, actions, game: AnyGame, result, (notes, left_out)| GameFile {
         start,
         actions,
         game,
         result,
         heading: Heading::default(),
         tags,
+        notes,
+        left_out,
         collection: Some(collection.clone()),
     };
     let read = match game {
         GameKind::Go => match GoRecord::read(tree) {
-            Ok(GoRecord { start, actions, game, result }) => {
-                Ok(file(AnyGame::Go(start), actions, AnyGame::Go(game), result))
+            Ok(record) => {
+                let notes = record.notes(tree);
+                let GoRecord { start, actions, game, result, .. } = record;
+                Ok(file(AnyGame::Go(start), actions, AnyGame::Go(game), result, notes))
             }
             Err(stopped) => {
                 let Interrupted { error, refusal, read } = *stopped;
-                let read = read.map(|GoRecord { start, actions, game, result }| {
-                    file(AnyGame::Go(start), actions, AnyGame::Go(game), result)
+                let read = read.map(|record| {
+                    let notes = record.notes(tree);
+                    let GoRecord { start, actions, game, result, .. } = record;
+                    file(AnyGame::Go(start), actions, AnyGame::Go(game), result, notes)
                 });
                 Err(Box::new(Interrupted { error, refusal, read }))
             }
         },
         GameKind::Gomoku => match GomokuRecord::read(tree) {
-            Ok(GomokuRecord { start, actions, game, result }) => {
-                Ok(file(AnyGame::Gomoku(start), actions, AnyGame::Gomoku(game), result))
+            Ok(record) => {
+                let notes = record.notes(tree);
+                let GomokuRecord { start, actions, game, result, .. } = record;
+                Ok(file(AnyGame::Gomoku(start), actions, AnyGame::Gomoku(game), result, notes))
             }
             Err(stopped) => {
                 let Interrupted { error, refusal, read } = *stopped;
-                let read = read.map(|GomokuRecord { start, actions, game, result }| {
-                    file(AnyGame::Gomoku(start), actions, AnyGame::Gomoku(game), result)
+                let read = read.map(|record| {
+                    let notes = record.notes(tree);
+                    let GomokuRecord { start, actions, game, result, .. } = record;
+                    file(AnyGame::Gomoku(start), actions, AnyGame::Gomoku(game), result, notes)
                 });
                 Err(Box::new(Interrupted { error, refusal, read }))
             }
@@ -326,6 +341,8 @@ fn read_psq(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
             result: None,
             heading: Heading::default(),
             tags: ["PB", "PW"].into_iter().map(str::to_owned).zip(names).collect(),
+            notes: Notes::default(),
+            left_out: 0,
             collection: None,
         }
     };
@@ -366,11 +383,14 @@ fn read_record(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
         result: record.result.clone(),
         heading: Heading::default(),
         tags: record.tags.clone(),
+        notes: Notes::default(),
+        left_out: 0,
         collection: None,
     };
+    let mut stopped = broken.map(|error| (error, None));
     for written in &record.moves {
         let error = |expected| TextError { line: written.line, column: written.column, expected };
-        let (error, refusal) = match file.game.parse(&written.text) {
+        let wrong = match file.game.parse(&written.text) {
             None => (error("a move"), None),
             Some(action) => match file.game.act(action) {
                 Ok(()) => {
@@ -380,11 +400,20 @@ fn read_record(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
                 Err(refusal) => (error("a legal move"), Some(refusal)),
             },
         };
-        return Err(Box::new(Interrupted { error, refusal, read: Some(file) }));
+        stopped = Some(wrong);
+        break;
     }
-    match broken {
+    let (notes, left_out) = notes::fit(
+        &file.start,
+        &file.actions,
+        record.comments,
+        &record.side,
+        |game: &AnyGame, text: &String| game.parse(text).map(|action| vec![action]),
+    );
+    (file.notes, file.left_out) = (notes, left_out + record.left_out);
+    match stopped {
         None => Ok(file),
-        Some(error) => Err(Box::new(Interrupted { error, refusal: None, read: Some(file) })),
+        Some((error, refusal)) => Err(Box::new(Interrupted { error, refusal, read: Some(file) })),
     }
 }
 
@@ -408,6 +437,8 @@ fn read_position(game: GameKind, format: Format, bytes: &[u8]) -> Result<GameFil
         result: None,
         heading: Heading::default(),
         tags: Vec::new(),
+        notes: Notes::default(),
+        left_out: 0,
         collection: None,
     })
 }
@@ -415,22 +446,29 @@ fn read_position(game: GameKind, format: Format, bytes: &[u8]) -> Result<GameFil
 /// A record with header tags and this result.
 fn headed(record: &str, heading: &[(&'static str, String)], score: &str) -> String {
     let mut text = String::new();
-    for line in record.lines() {
-        let is_result = line.starts_with("[Result ");
-        if is_result {
+    // Comments may look like tags and results: the header ends with an empty line, and the last line is the result.
+    let (tags, moves) = record.split_once("\n\n").unwrap_or((record, ""));
+    for line in tags.lines() {
+        if line.starts_with("[Result ") {
             for (name, value) in heading {
                 let value = value.replace(['\r', '\n'], " ").replace('\\', "\\\\").replace('"', "\\\"");
                 writeln!(text, "[{name} \"{value}\"]").expect("writing to a String cannot fail");
             }
             writeln!(text, "[Result \"{score}\"]").expect("writing to a String cannot fail");
-        } else if ["*", "1-0", "0-1", "1/2-1/2"].contains(&line) {
-            text += score;
-            text.push('\n');
         } else {
             text += line;
             text.push('\n');
         }
     }
+    text.push('\n');
+    let moves = moves.trim_end_matches('\n');
+    let moves = moves.rsplit_once('\n').map_or("", |(moves, _)| moves);
+    if !moves.is_empty() {
+        text += moves;
+        text.push('\n');
+    }
+    text += score;
+    text.push('\n');
     text
 }
 

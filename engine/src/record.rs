@@ -10,15 +10,16 @@
 //! number  = digits "." { "." }                  may touch the move that follows
 //! comment = "{" text "}" | ";" text to the end of the line
 //! note    = "$" digits
-//! variation = "(" { item } ")"                  left out when reading
+//! variation = "(" { item } ")"                  stands beside the move before it
 //! result  = "1-0" | "0-1" | "1/2-1/2" | "*"
 //! ```
 //! Tags with a meaning here: `Rules` (the setup as text) and `FEN` or `Position` (where the game began). In
-//! Liuzhou chess every action is a move of its own: `1. c3 d4 2. c4 xd4 e5`.
+//! Liuzhou chess every action is a move of its own: `1. c3 d4 2. c4 xd4 e5`. Comments and variations are [`crate::notes`].
 
 use std::fmt::Write as _;
 
 use crate::liuzhou::{Liuzhou, LiuzhouSetup};
+use crate::notes::{At, MOST_MOVES, Notes, Said, Walked, written_moves};
 use crate::xiangqi::{Notation, Xiangqi, XiangqiSetup};
 use crate::{Action, Game, IllegalAction, Outcome, Side, TextError};
 
@@ -29,8 +30,25 @@ pub struct Record {
     pub tags: Vec<(String, String)>,
     /// The moves of the main line, as text.
     pub moves: Vec<WrittenMove>,
+    /// Comments on the main line, with the number of moves before each.
+    pub(crate) comments: Vec<(u32, String)>,
+    /// The moves of variations, not checked either.
+    pub(crate) side: Vec<Said<String>>,
+    /// How many moves and comments of variations were left out, because there are too many or nothing is before them.
+    pub(crate) left_out: u32,
     /// The result: `1-0`, `0-1`, `1/2-1/2`; `None` for `*` or no result.
     pub result: Option<String>,
+}
+
+/// Where a parser is in the main line or in a variation.
+#[derive(Clone, Copy)]
+enum Line {
+    /// In the main line.
+    Main,
+    /// After `here`, whose last move followed `before`; a comment without a move before it waits for one.
+    Side { here: At, before: Option<At> },
+    /// In a variation that is left out.
+    Left,
 }
 
 /// A move with its place in the text.
@@ -73,55 +91,116 @@ impl Record {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), TextError> {
-        let mut depth = 0_u32;
+        // The lines around the present one.
+        let mut open: Vec<Line> = Vec::new();
+        let mut line = Line::Main;
+        // A comment before the first move of a variation.
+        let mut waiting = String::new();
         loop {
             reader.skip(|c| c.is_whitespace() || c == '\u{feff}');
             let Some(c) = reader.rest.chars().next() else {
-                return if depth == 0 { Ok(()) } else { Err(reader.error(") to end the variation")) };
+                return if open.is_empty() { Ok(()) } else { Err(reader.error(") to end the variation")) };
             };
             match c {
-                '[' if depth == 0 && self.moves.is_empty() => {
+                '[' if open.is_empty() && self.moves.is_empty() => {
                     let tag = reader.tag()?;
                     self.tags.push(tag);
                 }
-                '{' => reader.comment()?,
-                ';' => reader.skip(|c| c != '\n'),
+                '{' => {
+                    let comment = reader.comment()?;
+                    self.comment(line, comment, &mut waiting);
+                }
+                ';' => {
+                    let comment = reader.take(|c| c != '\n');
+                    self.comment(line, &comment[1..], &mut waiting);
+                }
                 '(' => {
                     reader.next();
-                    depth += 1;
+                    open.push(line);
+                    waiting.clear();
+                    line = self.beside(line);
                 }
-                ')' if depth > 0 => {
+                ')' if !open.is_empty() => {
                     reader.next();
-                    depth -= 1;
+                    waiting.clear();
+                    line = open.pop().expect("a variation is open");
                 }
                 ')' => return Err(reader.error("a move, since no variation is open")),
                 _ => {
-                    let (line, column) = (reader.line, reader.column);
+                    let (row, column) = (reader.line, reader.column);
                     let word = reader.take(|c| !c.is_whitespace() && !"{}();[]".contains(c));
                     if word.is_empty() {
                         return Err(reader.error("a tag, a move or a result"));
                     }
-                    if depth > 0 || word.starts_with('$') {
+                    let is_result = matches!(word, "*" | "1-0" | "0-1" | "1/2-1/2");
+                    if word.starts_with('$') || (is_result && !open.is_empty()) {
                         continue;
                     }
-                    match word {
-                        "*" => return Ok(()),
-                        "1-0" | "0-1" | "1/2-1/2" => {
-                            self.result = Some(word.to_owned());
-                            return Ok(());
-                        }
-                        _ => {}
+                    if is_result {
+                        self.result = (word != "*").then(|| word.to_owned());
+                        return Ok(());
                     }
                     let number = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
                     let dots = word[number..].len() - word[number..].trim_start_matches('.').len();
                     let before = if number > 0 && dots > 0 { number + dots } else { 0 };
                     let bare_number = number == word.len();
                     if before < word.len() && !bare_number {
-                        let column = column + before as u32;
-                        self.moves.push(WrittenMove { text: word[before..].to_owned(), line, column });
+                        let text = word[before..].to_owned();
+                        line = if open.is_empty() {
+                            self.moves.push(WrittenMove { text, line: row, column: column + before as u32 });
+                            Line::Main
+                        } else {
+                            self.go_on(line, text, &mut waiting)
+                        };
                     }
                 }
             }
+        }
+    }
+
+    /// The line of a variation that begins here: it stands beside the last move of `line`.
+    fn beside(&self, line: Line) -> Line {
+        let last = match line {
+            Line::Main => self.moves.len().checked_sub(1).map(|ply| At::Main(ply as u32)),
+            Line::Side { before, .. } => before,
+            Line::Left => None,
+        };
+        last.map_or(Line::Left, |here| Line::Side { here, before: None })
+    }
+
+    /// A move of a variation.
+    fn go_on(&mut self, line: Line, what: String, waiting: &mut String) -> Line {
+        match line {
+            // Illegal ones are among them: the limit of legal ones is checked later.
+            Line::Side { here, .. } if self.side.len() < 2 * MOST_MOVES => {
+                self.side.push(Said { after: here, what, comment: std::mem::take(waiting) });
+                Line::Side { here: At::Side(self.side.len() as u32 - 1), before: Some(here) }
+            }
+            _ => {
+                self.left_out += 1;
+                Line::Left
+            }
+        }
+    }
+
+    fn comment(&mut self, line: Line, comment: &str, waiting: &mut String) {
+        let add = |text: &mut String| {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(comment.trim());
+        };
+        match line {
+            _ if comment.trim().is_empty() => {}
+            Line::Main => {
+                let ply = self.moves.len() as u32;
+                self.comments.push((ply, comment.trim().to_owned()));
+            }
+            Line::Side { here: At::Side(index), before: Some(_) } => {
+                add(&mut self.side[index as usize].comment);
+            }
+            Line::Side { .. } => add(waiting),
+            Line::Left => self.left_out += 1,
         }
     }
 }
@@ -162,9 +241,14 @@ impl Liuzhou {
     /// # Panics
     /// If an action is illegal, which is a bug of the caller.
     pub fn record(&self, actions: &[Action]) -> String {
+        self.noted_record(actions, &Notes::default())
+    }
+
+    /// As [`Self::record`], with comments and variations.
+    pub(crate) fn noted_record(&self, actions: &[Action], notes: &Notes) -> String {
         let setup = self.setup().to_string();
         let tags = [("Game", "Liuzhou"), ("Rules", setup.as_str()), ("Position", &self.position())];
-        write_record(self.clone(), &tags, actions, |game, mv| game.notation(Self::action(mv)))
+        write_record(self.clone(), &tags, actions, notes, |game, mv| game.notation(Self::action(mv)))
     }
 }
 
@@ -183,6 +267,11 @@ impl Xiangqi {
     /// # Panics
     /// If an action is illegal, which is a bug of the caller.
     pub fn record(&self, actions: &[Action], notation: Notation) -> String {
+        self.noted_record(actions, notation, &Notes::default())
+    }
+
+    /// As [`Self::record`], with comments and variations.
+    pub(crate) fn noted_record(&self, actions: &[Action], notation: Notation, notes: &Notes) -> String {
         let format = match notation {
             Notation::Iccs => "ICCS",
             Notation::Wxf => "WXF",
@@ -196,37 +285,42 @@ impl Xiangqi {
         }
         let position = self.position();
         tags.push(("FEN", &position));
-        write_record(self.clone(), &tags, actions, |game, mv| game.write(mv, notation))
+        write_record(self.clone(), &tags, actions, notes, |game, mv| game.write(mv, notation))
     }
 }
 
-pub(crate) fn write_record<G: Game>(
+/// A move with its number, where a line begins or it is the first side's.
+pub(crate) fn numbered(text: &str, number: u32, turn: Side, begins: bool) -> String {
+    match turn {
+        Side::First => format!("{number}. {text}"),
+        // If the second side moves first, its move number is followed by dots.
+        Side::Second if begins => format!("{number}... {text}"),
+        Side::Second => text.to_owned(),
+    }
+}
+
+pub(crate) fn write_record<G: Game + Walked>(
     mut game: G,
     tags: &[(&str, &str)],
     actions: &[Action],
+    notes: &Notes,
     write: impl Fn(&G, G::Move) -> String,
 ) -> String {
     let mut moves = String::new();
-    // If the second side moves first, its move number is followed by dots.
-    let mut number = 0;
     let mut width = 0;
-    for (n, &action) in actions.iter().enumerate() {
-        let mv = game.legal_move(action).expect("the caller gives the actions of a game");
-        let mut text = String::new();
-        if game.turn() == Side::First || n == 0 {
-            number += 1;
-            let dots = if game.turn() == Side::First { "." } else { "..." };
-            write!(text, "{number}{dots} ").expect("writing to a String cannot fail");
-        }
-        text += &write(&game, mv);
-        // PGN lines are shorter than 80 columns.
+    for text in written_moves(&game, actions, notes, write) {
+        // PGN lines are shorter than 80 columns; a comment keeps its own.
         if width > 0 {
             let fits = width + 1 + text.chars().count() < 80;
             moves.push(if fits { ' ' } else { '\n' });
             width = if fits { width + 1 } else { 0 };
         }
-        width += text.chars().count();
+        let last = text.rsplit('\n').next().unwrap_or_default().chars().count();
+        width = if text.contains('\n') { last } else { width + last };
         moves += &text;
+    }
+    for &action in actions {
+        let mv = game.legal_move(action).expect("the caller gives the actions of a game");
         game.play(mv);
     }
     let result = match game.outcome() {
@@ -281,10 +375,11 @@ impl<'a> Reader<'a> {
         self.take(unwanted);
     }
 
-    fn comment(&mut self) -> Result<(), TextError> {
+    /// The text of a comment.
+    fn comment(&mut self) -> Result<&'a str, TextError> {
         let start = self.error("} to end the comment that begins here");
-        self.skip(|c| c != '}');
-        self.next().map(|_| ()).ok_or(start)
+        let text = self.take(|c| c != '}');
+        self.next().map(|_| &text[1..]).ok_or(start)
     }
 
     fn tag(&mut self) -> Result<(String, String), TextError> {

@@ -1,7 +1,7 @@
 //! Everything needed to display a position, independent of any user interface.
 
 use crate::gomoku::Opening;
-use crate::{Action, GameKind, Outcome, Point, Side};
+use crate::{Action, GameKind, Language, Outcome, Point, Side};
 
 /// A position for display. Made by [`crate::Game::view`]; a user interface draws it and computes no rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub struct PieceView {
 }
 
 /// Kinds of pieces of all games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Piece {
     /// A stone of gomoku, Go or Liuzhou chess.
     Stone,
@@ -87,6 +87,25 @@ pub enum Piece {
     Soldier,
     /// Lights Out: a light that is on. It has no owner; its side is [`Side::First`].
     Light,
+}
+
+impl Piece {
+    /// The name in the middle of a sentence: 马, horse.
+    pub(crate) fn name(self, side: Side, language: Language) -> &'static str {
+        let red = side == Side::First;
+        let [chinese, english] = match self {
+            Self::General => [if red { "帅" } else { "将" }, "general"],
+            Self::Adviser => [if red { "仕" } else { "士" }, "adviser"],
+            Self::Elephant => [if red { "相" } else { "象" }, "elephant"],
+            Self::Horse => ["马", "horse"],
+            Self::Chariot => ["车", "chariot"],
+            Self::Cannon => ["炮", "cannon"],
+            Self::Soldier => [if red { "兵" } else { "卒" }, "soldier"],
+            Self::Stone => ["子", "stone"],
+            Self::Light => ["灯", "light"],
+        };
+        language.pick(chinese, english)
+    }
 }
 
 /// A mark on a point.

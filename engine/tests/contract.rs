@@ -64,7 +64,7 @@ fn go_setups() -> Vec<GoSetup> {
     ] {
         for scoring in [Scoring::Area, Scoring::Territory] {
             for superko in [Superko::Positional, Superko::Situational] {
-                setups.push(GoSetup { size, scoring, komi_half_points: 15, superko, handicap });
+                setups.push(GoSetup { size, scoring, komi_half_points: 15, superko, handicap, start: None });
             }
         }
     }
@@ -73,7 +73,7 @@ fn go_setups() -> Vec<GoSetup> {
 
 fn xiangqi_setups() -> Vec<XiangqiSetup> {
     [(Some(120), false), (Some(40), true), (None, false)]
-        .map(|(quiet_limit, black_first)| XiangqiSetup { quiet_limit, black_first })
+        .map(|(quiet_limit, black_first)| XiangqiSetup { quiet_limit, black_first, start: None })
         .into()
 }
 
@@ -99,6 +99,7 @@ fn liuzhou_setups() -> Vec<LiuzhouSetup> {
                 ForcedRemoval::SecondThenFirst,
                 ForcedRemoval::OnlySecond,
             ][choose(3)],
+            start: None,
         };
         if !setups.contains(&setup) {
             setups.push(setup);
@@ -114,9 +115,15 @@ fn gomoku_setups() -> Vec<GomokuSetup> {
             for edge_five_wins in [true, false] {
                 let opening =
                     if size % 2 == 1 && edge_five_wins { GomokuOpening::Swap2 } else { GomokuOpening::Free };
-                setups.push(GomokuSetup { size, rule, edge_five_wins, opening });
+                setups.push(GomokuSetup { size, rule, edge_five_wins, opening, start: None });
                 if size == 6 {
-                    setups.push(GomokuSetup { size, rule, edge_five_wins, opening: GomokuOpening::Swap2 });
+                    setups.push(GomokuSetup {
+                        size,
+                        rule,
+                        edge_five_wins,
+                        opening: GomokuOpening::Swap2,
+                        start: None,
+                    });
                 }
             }
         }

@@ -251,7 +251,7 @@ fn random_games_of_go_read_back_from_what_is_written() {
         (3, Handicap::Free(3), Scoring::Area, Superko::Situational),
         (4, Handicap::Free(2), Scoring::Territory, Superko::Positional),
     ] {
-        let setup = GoSetup { size: 9, scoring, komi_half_points: 13, superko, handicap };
+        let setup = GoSetup { size: 9, scoring, komi_half_points: 13, superko, handicap, start: None };
         let start = Go::new(&setup).expect("the setup is valid");
         let (mut game, mut actions) = random_actions(&start, seed, 150);
         // Marks without an agreement are not written.
@@ -301,6 +301,7 @@ fn random_games_of_gomoku_read_back_with_their_choices() {
             rule,
             edge_five_wins: seed % 2 == 0,
             opening: if seed % 4 < 2 { GomokuOpening::Free } else { GomokuOpening::Swap2 },
+            start: None,
         };
         let start = Gomoku::new(&setup).expect("the setup is valid");
         let (game, actions) = random_actions(&start, seed, 60);

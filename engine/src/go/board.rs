@@ -201,11 +201,11 @@ impl Board {
         }
     }
 
-    /// Whether every chain has a liberty.
-    pub(super) fn every_chain_breathes(&self) -> bool {
-        self.places().all(|place| match self.at(place) {
-            Cell::Stone(_) => self.liberties[usize::from(self.head(place))] > 0,
-            _ => true,
+    /// A stone whose chain has no liberty, if there is one.
+    pub(super) fn without_liberty(&self) -> Option<Vertex> {
+        self.places().find(|&place| match self.at(place) {
+            Cell::Stone(_) => self.liberties[usize::from(self.head(place))] == 0,
+            _ => false,
         })
     }
 

@@ -162,7 +162,7 @@ mod tests {
                 for at in crate::game::points(9, 9).filter(|&at| go.at(at) == Some(go.turn())) {
                     if chain(&go, at).1.len() == 1 {
                         read += 1;
-                        let by_rules = reasons::escapes(&go, at, &mut 0);
+                        let by_rules = reasons::go::escapes(&go, at, &mut 0);
                         assert_eq!(
                             by_rules,
                             escapes(&stones, stones.geometry.at(at)),

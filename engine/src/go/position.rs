@@ -22,18 +22,16 @@ impl Go {
     /// Parses a position of this setup, whose handicap only affects the score. Fails if the line is malformed, a chain has
     /// no liberty, or the ko is impossible.
     pub fn from_position(setup: &GoSetup, line: &str) -> Result<Self, TextError> {
-        let empty = GoSetup { handicap: Handicap::None, ..setup.clone() };
+        let empty = GoSetup { handicap: Handicap::None, start: None, ..setup.clone() };
         setup.check().map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
         let start = Self::new(&empty).map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
         let mut fields = words(line);
         let Stones { at, placed: stones, next } =
             read_stones(line, &mut fields, setup.size, "b or w, the side to move")?;
-        let mut go = start.edited(&stones, next).ok_or(TextError::at(
-            line,
-            at,
-            "stones of which each chain has a liberty",
-        ))?;
-        go.restore_setup(setup);
+        let mut go = start
+            .edited(&stones, next)
+            .map_err(|_| TextError::at(line, at, "stones of which each chain has a liberty"))?;
+        go.restore_setup(&GoSetup { start: None, ..setup.clone() });
         let mut circumstances = Circumstances::default();
         let mut ko_at = line.len();
         if let Some((at, word)) = fields.next().filter(|(_, word)| *word != "-") {

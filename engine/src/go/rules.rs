@@ -14,6 +14,7 @@ use super::score::{self, Score};
 use super::setup::points_text;
 use super::{GoSetup, Handicap, Superko};
 use crate::game::points;
+use crate::start::{Start, StartError};
 use crate::{
     Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
     PieceView, Point, Reason, Rng, SetupError, Side, Touch,
@@ -80,6 +81,15 @@ pub struct Go {
     last: Option<GoMove>,
     /// The decision before the last one.
     before: Option<GoMove>,
+}
+
+/// Why stones cannot be put on a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EditError {
+    /// A point is off the board.
+    OffBoard,
+    /// The chain of this stone has no liberty.
+    NoLiberty(Point),
 }
 
 impl Go {
@@ -217,21 +227,76 @@ impl Go {
         }
     }
 
+    /// The usual beginning of this setup, which was checked.
+    fn begun(setup: &GoSetup) -> Self {
+        let mut go = Self {
+            setup: setup.clone(),
+            board: Board::new(setup.size),
+            turn: Side::First,
+            phase: Phase::Playing { passes: 0 },
+            ko: None,
+            dead: HashSet::new(),
+            agreed_to: None,
+            disputed: Vec::new(),
+            past: HashSet::new(),
+            prisoners: [0; 2],
+            handicap_left: match setup.handicap {
+                Handicap::Free(stones) => stones,
+                Handicap::None | Handicap::Stars(_) => 0,
+            },
+            ply: 0,
+            last: None,
+            before: None,
+        };
+        if let Handicap::Stars(stones) = setup.handicap {
+            for (column, row) in setup.stars(stones).expect("the setup is checked") {
+                let place = go.board.place(Point::new(column.into(), row.into()));
+                go.board.put(place.expect("stars are on the board"), Side::First);
+            }
+            go.turn = Side::Second;
+        }
+        go.remember();
+        go
+    }
+
+    /// The game that begins from this start.
+    pub(crate) fn from_start(setup: &GoSetup, start: &Start) -> Result<Self, StartError> {
+        if start.game() != GameKind::Go {
+            return Err(StartError::OtherGame);
+        }
+        if start.rows() != setup.size {
+            return Err(StartError::Size);
+        }
+        if setup.handicap != Handicap::None {
+            return Err(StartError::OwnBeginning);
+        }
+        let stones: Vec<_> = start.pieces().map(|(at, piece)| (at, Some(piece.side))).collect();
+        Self::begun(setup).edited(&stones, start.turn()).map_err(|error| match error {
+            EditError::OffBoard => StartError::Size,
+            EditError::NoLiberty(at) => StartError::NoLiberty(at),
+        })
+    }
+
+    /// Whether nothing but stones and side says what is due: no pass, no ko, no marks, no free handicap stones.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.phase == Phase::Playing { passes: 0 } && self.ko.is_none() && self.handicap_left == 0
+    }
+
     /// This game with edited points and this side to move: earlier positions are forgotten, and the count of decisions
-    /// continues. `None` if a point is off the board or a chain would have no liberty.
-    pub(crate) fn edited(&self, changes: &[(Point, Option<Side>)], turn: Side) -> Option<Self> {
+    /// continues.
+    pub(crate) fn edited(&self, changes: &[(Point, Option<Side>)], turn: Side) -> Result<Self, EditError> {
         let size = u16::from(self.setup.size);
         let mut stones: Vec<Option<Side>> = points(size, size).map(|at| self.at(at)).collect();
         for &(at, stone) in changes {
-            self.board.place(at)?;
+            self.board.place(at).ok_or(EditError::OffBoard)?;
             stones[usize::from(at.row * size + at.column)] = stone;
         }
         let mut board = Board::new(self.setup.size);
         for (at, side) in points(size, size).zip(&stones).filter_map(|(at, stone)| Some((at, (*stone)?))) {
-            board.set(board.place(at)?, side);
+            board.set(board.place(at).ok_or(EditError::OffBoard)?, side);
         }
-        if !board.every_chain_breathes() {
-            return None;
+        if let Some(place) = board.without_liberty() {
+            return Err(EditError::NoLiberty(board.point(place)));
         }
         let mut go = Self {
             board,
@@ -246,7 +311,7 @@ impl Go {
             ..self.clone()
         };
         go.remember();
-        Some(go)
+        Ok(go)
     }
 
     /// Scores by this setup from now on; its size must be the same.
@@ -406,34 +471,10 @@ impl Game for Go {
 
     fn new(setup: &GoSetup) -> Result<Self, SetupError> {
         setup.check()?;
-        let mut go = Self {
-            setup: setup.clone(),
-            board: Board::new(setup.size),
-            turn: Side::First,
-            phase: Phase::Playing { passes: 0 },
-            ko: None,
-            dead: HashSet::new(),
-            agreed_to: None,
-            disputed: Vec::new(),
-            past: HashSet::new(),
-            prisoners: [0; 2],
-            handicap_left: match setup.handicap {
-                Handicap::Free(stones) => stones,
-                Handicap::None | Handicap::Stars(_) => 0,
-            },
-            ply: 0,
-            last: None,
-            before: None,
-        };
-        if let Handicap::Stars(stones) = setup.handicap {
-            for (column, row) in setup.stars(stones).expect("the setup is checked") {
-                let place = go.board.place(Point::new(column.into(), row.into()));
-                go.board.put(place.expect("stars are on the board"), Side::First);
-            }
-            go.turn = Side::Second;
+        match &setup.start {
+            None => Ok(Self::begun(setup)),
+            Some(start) => Ok(Self::from_start(setup, start)?),
         }
-        go.remember();
-        Ok(go)
     }
 
     fn setup(&self) -> &GoSetup {

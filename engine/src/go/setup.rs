@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::start::Start;
 use crate::text::{TextError, words};
 use crate::words::numbered;
 use crate::{Language, SetupError};
@@ -21,6 +22,8 @@ pub struct GoSetup {
     pub superko: Superko,
     /// Black's stones before White's first move.
     pub handicap: Handicap,
+    /// The position from which the game begins, if it is not the usual one. Not part of the text form.
+    pub start: Option<Start>,
 }
 
 /// Scoring rules.
@@ -73,6 +76,7 @@ impl Default for GoSetup {
             komi_half_points: 15,
             superko: Superko::Positional,
             handicap: Handicap::None,
+            start: None,
         }
     }
 }

@@ -15,7 +15,8 @@ use crate::text::{Stones, TextError, read_stones, stone_letter, words, write_row
 impl Gomoku {
     /// Parses a position of this setup. Fails if the line is malformed or the game would be over.
     pub fn from_position(setup: &GomokuSetup, line: &str) -> Result<Self, TextError> {
-        let game = Self::new(setup).map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
+        setup.check().map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
+        let game = Self::empty(&GomokuSetup { start: None, ..setup.clone() });
         let mut fields = words(line);
         let Stones { at, placed: stones, next } =
             read_stones(line, &mut fields, setup.size, "b or w, the colour of the next stone")?;
@@ -23,7 +24,7 @@ impl Gomoku {
             return Err(TextError::at(line, at, "the end of the line"));
         }
         let game = game.edited(&stones, next);
-        if game.has_winning_line() {
+        if game.winner_of_a_line().is_some() {
             return Err(TextError::at(line, at, "stones of which no line has won"));
         }
         Ok(game)

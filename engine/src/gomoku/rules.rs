@@ -6,8 +6,9 @@
 
 use super::renju::Trial;
 use super::swap2::Stage;
-use super::{DIRECTIONS, Fault, GomokuRule, GomokuSetup, Opening};
+use super::{DIRECTIONS, Fault, GomokuOpening, GomokuRule, GomokuSetup, Opening};
 use crate::game::points;
+use crate::start::{Start, StartError};
 use crate::{
     Action, BoardView, Choice, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome,
     Piece, PieceView, Point, Reason, Rng, SetupError, Side, Touch,
@@ -140,6 +141,49 @@ impl Gomoku {
         Trial { size: self.setup.size.into(), edges: self.setup.edge_five_wins, stones }
     }
 
+    /// The empty board.
+    pub(super) fn empty(setup: &GomokuSetup) -> Self {
+        Self {
+            setup: setup.clone(),
+            stones: vec![None; usize::from(setup.size) * usize::from(setup.size)],
+            stone_count: 0,
+            color: Side::First,
+            stage: Stage::new(setup.opening),
+            ply: 0,
+            last: None,
+            opening: [None; 3],
+            five: Vec::new(),
+            fault: None,
+            stones_key: setup_key(setup),
+        }
+    }
+
+    /// The game that begins from this start.
+    pub(crate) fn from_start(setup: &GomokuSetup, start: &Start) -> Result<Self, StartError> {
+        if start.game() != GameKind::Gomoku {
+            return Err(StartError::OtherGame);
+        }
+        if start.rows() != setup.size {
+            return Err(StartError::Size);
+        }
+        if setup.opening != GomokuOpening::Free {
+            return Err(StartError::OwnBeginning);
+        }
+        let [black, white] = Side::BOTH.map(|side| start.count(side));
+        if black != white + u16::from(start.turn() == Side::Second) {
+            return Err(StartError::Counts { black, white });
+        }
+        if black + white == u16::from(setup.size) * u16::from(setup.size) {
+            return Err(StartError::Full);
+        }
+        let stones: Vec<_> = start.pieces().map(|(at, piece)| (at, Some(piece.side))).collect();
+        let game = Self::empty(setup).edited(&stones, start.turn());
+        match game.winner_of_a_line() {
+            Some(side) => Err(StartError::Won(side)),
+            None => Ok(game),
+        }
+    }
+
     /// This game with edited points and this colour next: the opening is over, edits win nothing, and the count of decisions
     /// continues. Points off the board are ignored.
     pub(crate) fn edited(&self, changes: &[(Point, Option<Side>)], next: Side) -> Self {
@@ -158,12 +202,13 @@ impl Gomoku {
         game
     }
 
-    /// Whether any line wins, for either side.
-    pub(super) fn has_winning_line(&self) -> bool {
+    /// The colour of a line that wins, if there is one.
+    pub(super) fn winner_of_a_line(&self) -> Option<Side> {
         let size = self.setup.size;
-        (0..size).flat_map(|row| (0..size).map(move |column| Placement { column, row })).any(|placement| {
+        let mut all = (0..size).flat_map(|row| (0..size).map(move |column| Placement { column, row }));
+        all.find_map(|placement| {
             let stone = self.stones[self.index(placement)];
-            stone.is_some_and(|side| !self.fives_through(placement, side).is_empty())
+            stone.filter(|&side| !self.fives_through(placement, side).is_empty())
         })
     }
 
@@ -238,19 +283,10 @@ impl Game for Gomoku {
 
     fn new(setup: &GomokuSetup) -> Result<Self, SetupError> {
         setup.check()?;
-        Ok(Self {
-            setup: setup.clone(),
-            stones: vec![None; usize::from(setup.size) * usize::from(setup.size)],
-            stone_count: 0,
-            color: Side::First,
-            stage: Stage::new(setup.opening),
-            ply: 0,
-            last: None,
-            opening: [None; 3],
-            five: Vec::new(),
-            fault: None,
-            stones_key: setup_key(setup),
-        })
+        match &setup.start {
+            None => Ok(Self::empty(setup)),
+            Some(start) => Ok(Self::from_start(setup, start)?),
+        }
     }
 
     fn setup(&self) -> &GomokuSetup {

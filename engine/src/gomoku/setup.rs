@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::start::Start;
 use crate::text::{TextError, words};
 use crate::words::numbered;
 use crate::{Language, SetupError};
@@ -77,11 +78,19 @@ pub struct GomokuSetup {
     pub edge_five_wins: bool,
     /// The opening rule.
     pub opening: GomokuOpening,
+    /// The position from which the game begins, if it is not the empty board. Not part of the text form.
+    pub start: Option<Start>,
 }
 
 impl Default for GomokuSetup {
     fn default() -> Self {
-        Self { size: 15, rule: GomokuRule::Freestyle, edge_five_wins: true, opening: GomokuOpening::Free }
+        Self {
+            size: 15,
+            rule: GomokuRule::Freestyle,
+            edge_five_wins: true,
+            opening: GomokuOpening::Free,
+            start: None,
+        }
     }
 }
 

@@ -73,7 +73,7 @@ impl Liuzhou {
         if let Err(expected) = check(&state) {
             return Err(TextError::at(line, phase_at, expected));
         }
-        let game = Self::from_state(setup, state);
+        let game = Self::from_state(&LiuzhouSetup { start: None, ..setup.clone() }, state);
         if due > 0 && game.targets(turn) == 0 {
             return Err(TextError::at(line, due_at, "0, since there is nothing to capture"));
         }

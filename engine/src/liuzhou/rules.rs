@@ -16,6 +16,7 @@ use super::{
     StepBack,
 };
 use crate::game::points;
+use crate::start::{Start, StartError, StartPhase};
 use crate::view::steps;
 use crate::{
     Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
@@ -131,6 +132,57 @@ impl Liuzhou {
             }
         }
         game
+    }
+
+    /// The game that begins from this start.
+    pub(crate) fn from_start(setup: &LiuzhouSetup, start: &Start) -> Result<Self, StartError> {
+        if start.game() != GameKind::Liuzhou {
+            return Err(StartError::OtherGame);
+        }
+        let (mut live, mut marked) = ([0_u64; 2], [0_u64; 2]);
+        for (at, piece) in start.pieces() {
+            let sets = if piece.marked { &mut marked } else { &mut live };
+            sets[piece.side.index()] |= 1 << (at.row * u16::from(SIZE) + at.column);
+        }
+        let placed = Side::BOTH.map(|side| (live[side.index()] | marked[side.index()]).count_ones());
+        if let Some(side) = Side::BOTH.into_iter().find(|side| placed[side.index()] > STONES) {
+            return Err(StartError::TooMany(side, Piece::Stone));
+        }
+        let turn = start.turn();
+        let phase = match start.phase() {
+            StartPhase::Opening if placed == [STONES; 2] => return Err(StartError::AllPlaced),
+            StartPhase::Opening if placed[0] != placed[1] + u32::from(turn == Side::Second) => {
+                return Err(StartError::NotInTurn);
+            }
+            StartPhase::Opening => Phase::Placing,
+            StartPhase::Moving if marked != [0; 2] => return Err(StartError::NotLifted),
+            StartPhase::Moving => Phase::Moving,
+        };
+        let few = |side: Side| live[side.index()].count_ones() <= u32::from(setup.loses_at);
+        if phase == Phase::Moving
+            && let Some(side) = Side::BOTH.into_iter().find(|&side| few(side))
+        {
+            return Err(StartError::TooFew(side));
+        }
+        let state = State { live, marked, turn, phase, due: 0, quiet: 0, total: 0, last_step: [None; 2] };
+        let game = Self::from_state(setup, state);
+        let moves = phase == Phase::Placing || game.steps().next().is_some();
+        if moves { Ok(game) } else { Err(StartError::NoMove(turn)) }
+    }
+
+    /// The phase of a start with these stones; `None` if a capture or removal is due.
+    pub(crate) fn start_phase(&self) -> Option<StartPhase> {
+        match (self.state.phase, self.state.due) {
+            (Phase::Placing, 0) => Some(StartPhase::Opening),
+            (Phase::Moving, 0) => Some(StartPhase::Moving),
+            _ => None,
+        }
+    }
+
+    /// Captured stones that keep their points until they are lifted.
+    pub(crate) fn marked_stones(&self) -> Vec<(Point, Side)> {
+        let of = |side: Side| bits(self.state.marked[side.index()]).map(move |at| (to_point(at), side));
+        Side::BOTH.into_iter().flat_map(of).collect()
     }
 
     pub(super) fn state(&self) -> &State {
@@ -622,6 +674,9 @@ impl Game for Liuzhou {
 
     fn new(setup: &LiuzhouSetup) -> Result<Self, SetupError> {
         setup.check()?;
+        if let Some(start) = &setup.start {
+            return Ok(Self::from_start(setup, start)?);
+        }
         let state = State {
             live: [0; 2],
             marked: [0; 2],

@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Formation, FormationKind};
+use crate::start::Start;
 use crate::text::{TextError, words};
 use crate::words::numbered;
 use crate::{Language, SetupError};
@@ -34,6 +35,8 @@ pub struct LiuzhouSetup {
     pub step_back: StepBack,
     /// Who removes a stone when the board is full without captures.
     pub forced_removal: ForcedRemoval,
+    /// The position from which the game begins, if it is not the empty board. Not part of the text form.
+    pub start: Option<Start>,
 }
 
 /// Captures for a move that makes several formations.
@@ -126,7 +129,7 @@ impl Preset {
     }
 
     /// The setup of the preset.
-    pub const fn setup(self) -> LiuzhouSetup {
+    pub fn setup(self) -> LiuzhouSetup {
         let fengyang = LiuzhouSetup {
             several: SeveralFormations::Sum,
             edge_six: 0,
@@ -139,6 +142,7 @@ impl Preset {
             total_limit: None,
             step_back: StepBack::Allowed,
             forced_removal: ForcedRemoval::FirstThenSecond,
+            start: None,
         };
         match self {
             Self::Fengyang => fengyang,
@@ -169,7 +173,8 @@ impl LiuzhouSetup {
 
     /// The preset that is equal to this setup, if any.
     pub fn preset(&self) -> Option<Preset> {
-        Preset::ALL.into_iter().find(|preset| preset.setup() == *self)
+        let rules = Self { start: None, ..self.clone() };
+        Preset::ALL.into_iter().find(|preset| preset.setup() == rules)
     }
 
     /// Captures for a formation; 0 if it does not count by these rules.

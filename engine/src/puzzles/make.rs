@@ -19,14 +19,15 @@ pub struct Progress {
     pub found: usize,
 }
 
-/// Generates `count` puzzles of a game, deterministically for a seed. `watch` is called after each game, and stops the
-/// generation by returning `false`.
+/// Generates `count` puzzles of a game, deterministically for a seed. `watch` is called for each position that is examined, and stops
+/// the generation by returning `false`: those that were found are returned.
 pub fn make(kind: GameKind, count: usize, seed: u64, watch: &mut dyn FnMut(Progress) -> bool) -> Vec<Puzzle> {
     let mut rng = Rng::new(seed);
     let mut basket = Basket { puzzles: Vec::new(), seen: HashSet::new(), heaps: HashMap::new(), count };
     let mut tried = 0;
     while basket.puzzles.len() < count && watch(Progress { tried, found: basket.puzzles.len() }) {
         tried += 1;
+        let found = basket.puzzles.len();
         match kind {
             GameKind::LightsOut => {
                 let side = 4 + rng.below(4) as u16;
@@ -39,7 +40,7 @@ pub fn make(kind: GameKind, count: usize, seed: u64, watch: &mut dyn FnMut(Progr
                     basket.look(&start);
                 }
             }
-            _ => from_a_game(kind, &mut rng, &mut basket),
+            _ => from_a_game(kind, &mut rng, &mut basket, &mut || watch(Progress { tried, found })),
         }
     }
     basket.puzzles.sort_by_key(|puzzle| (puzzle.grade(), puzzle.moves, puzzle.id.clone()));
@@ -205,8 +206,8 @@ fn afresh(game: &AnyGame) -> Option<AnyGame> {
     (fresh.turn() == game.turn() && fresh.outcome().is_none()).then_some(fresh)
 }
 
-/// At most one puzzle per game, because successive ones are similar.
-fn from_a_game(kind: GameKind, rng: &mut Rng, basket: &mut Basket) {
+/// At most one puzzle per game, because successive ones are similar. Ends early when `go_on` says so.
+fn from_a_game(kind: GameKind, rng: &mut Rng, basket: &mut Basket, go_on: &mut dyn FnMut() -> bool) {
     let setup = match kind {
         GameKind::Go => Setup::Go(GoSetup { size: 9, ..GoSetup::default() }),
         _ => kind.default_setup(),
@@ -222,7 +223,7 @@ fn from_a_game(kind: GameKind, rng: &mut Rng, basket: &mut Basket) {
     let mut game = AnyGame::new(&setup).expect("the setup is valid");
     let mut bots = Side::BOTH.map(|_| bot(kind, Tier::new(level).expect("1 to 10"), rng.next_u64()));
     let (stop, elapsed) = (AtomicBool::new(false), || Duration::ZERO);
-    while game.outcome().is_none() && game.ply() < LONGEST {
+    while game.outcome().is_none() && game.ply() < LONGEST && go_on() {
         if game.ply() >= from && is_quiet(&game) && basket.look(&game) {
             return;
         }

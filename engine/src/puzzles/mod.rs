@@ -18,6 +18,7 @@ mod make;
 mod narrow;
 mod prover;
 mod retry;
+mod today;
 
 use std::sync::OnceLock;
 
@@ -30,6 +31,7 @@ pub use make::{Progress, make};
 pub use narrow::{Narrowed, narrow};
 pub(crate) use prover::{Contest, Stand};
 pub use retry::{Judged, Mistake, Retry};
+pub use today::{FIVE, five, nearest, presumed};
 
 /// A puzzle, solved by the side to move.
 #[derive(Clone)]

@@ -27,6 +27,8 @@ pub struct GoRecord {
     pub start: Go,
     /// The actions from there on.
     pub actions: Vec<Action>,
+    /// How many actions there are after each node of the main line; 0 before the start.
+    pub plies: Vec<u32>,
     /// The final position.
     pub game: Go,
     /// The result (`RE`): `B+3.5`, `W+R`, `0`.
@@ -38,11 +40,12 @@ impl GoRecord {
     pub fn read(tree: &Tree) -> Result<Self, Box<Interrupted<Option<Self>>>> {
         let start = start(tree).map_err(|error| Interrupted { error, refusal: None, read: None })?;
         let result = tree.result();
-        let mut record = Self { game: start.clone(), start, actions: Vec::new(), result };
+        let mut record = Self { game: start.clone(), start, actions: Vec::new(), plies: Vec::new(), result };
         for (n, node) in tree.main_line().enumerate() {
             if let Err((error, refusal)) = record.follow(node, n == 0) {
                 return Err(Box::new(Interrupted { error, refusal, read: Some(record) }));
             }
+            record.plies.push(record.actions.len() as u32);
         }
         Ok(record)
     }
@@ -52,6 +55,11 @@ impl GoRecord {
     /// # Panics
     /// If an action is illegal, which is a bug of the caller.
     pub fn write(start: &Go, actions: &[Action]) -> Tree {
+        Self::write_nodes(start, actions).0
+    }
+
+    /// As [`Self::write`], and the node of the position after each number of actions.
+    pub(super) fn write_nodes(start: &Go, actions: &[Action]) -> (Tree, Vec<usize>) {
         let setup = start.setup();
         let size = u16::from(setup.size);
         let mut tree = Tree::default();
@@ -61,6 +69,7 @@ impl GoRecord {
         root.set_text("KM", &points_text(setup.komi_half_points.into()));
         let at = |point| Value::new(&points::write(point, size));
         let mut actions = actions;
+        let mut nodes = vec![0];
         if setup.handicap.stones() > 0 {
             root.set_text("HA", &setup.handicap.stones().to_string());
         }
@@ -72,6 +81,7 @@ impl GoRecord {
             if let Action::Place(point) = first {
                 black.push(point);
             }
+            nodes.push(0);
             actions = rest;
         }
         let white = stones(start, Side::Second);
@@ -87,14 +97,10 @@ impl GoRecord {
         for &action in actions {
             let side = game.turn();
             act(&mut game, action);
-            let value = match action {
-                Action::Place(point) => at(point),
-                Action::Pass => Value::new(""),
-                _ => continue,
-            };
-            let mut node = Node::default();
-            node.set(color(side), vec![value]);
-            last = tree.add(last, node);
+            if let Some(node) = move_node(action, side, size) {
+                last = tree.add(last, node);
+            }
+            nodes.push(last);
         }
         if game.is_agreeing() || game.outcome().is_some() {
             let score = game.score();
@@ -114,7 +120,7 @@ impl GoRecord {
         if game.outcome().is_some() {
             tree.root_mut().set_text("RE", &result(&game));
         }
-        tree
+        (tree, nodes)
     }
 
     fn follow(
@@ -128,7 +134,7 @@ impl GoRecord {
             let turn = side_to_move(node).map_err(|error| (error, None))?;
             if !changes.is_empty() || turn.is_some() {
                 let turn = turn.unwrap_or(self.game.turn());
-                let game = self.game.edited(&changes, turn).ok_or_else(|| {
+                let game = self.game.edited(&changes, turn).map_err(|_| {
                     let value = ["AB", "AW", "AE"].iter().find_map(|name| node.value(name));
                     let expected = "stones of which each chain has a liberty";
                     (value.map_or(TextError { line: 1, column: 1, expected }, |v| v.error(expected)), None)
@@ -158,7 +164,7 @@ impl GoRecord {
                 }
                 if self.game.turn() != side
                     && !self.game.is_placing_handicap()
-                    && let Some(game) = self.game.edited(&[], side)
+                    && let Ok(game) = self.game.edited(&[], side)
                 {
                     self.begin_again(game);
                 }
@@ -175,6 +181,7 @@ impl GoRecord {
         self.start = game.clone();
         self.game = game;
         self.actions.clear();
+        self.plies.fill(0);
     }
 
     fn play(&mut self, action: Action) -> Result<(), crate::IllegalAction> {
@@ -207,6 +214,58 @@ impl GoRecord {
             self.play(Action::Agree).expect("both may agree");
         }
     }
+}
+
+/// A node with this action of a side. `None`: SGF does not say it.
+pub(super) fn move_node(action: Action, side: Side, size: u16) -> Option<Node> {
+    let value = match action {
+        Action::Place(point) => Value::new(&points::write(point, size)),
+        Action::Pass => Value::new(""),
+        _ => return None,
+    };
+    let mut node = Node::default();
+    node.set(color(side), vec![value]);
+    Some(node)
+}
+
+/// The actions of a node in a variation: none if it has no move, `None` if it is not legal here or sets up stones.
+pub(super) fn side_actions(game: &Go, node: &Node) -> Option<Vec<Action>> {
+    let size = u16::from(game.setup().size);
+    let mut actions = Vec::new();
+    let mut turn = game.turn();
+    for property in &node.properties {
+        let side = match property.name.as_str() {
+            "B" => Side::First,
+            "W" => Side::Second,
+            "AB" | "AW" | "AE" | "PL" => return None,
+            _ => continue,
+        };
+        for value in &property.values {
+            let text = value.text();
+            let action = match text.trim() {
+                "" => Action::Pass,
+                "tt" if size <= 19 => Action::Pass,
+                text => Action::Place(points::read(text, size)?),
+            };
+            if game.is_agreeing() && actions.is_empty() {
+                actions.push(Action::Resume);
+                turn = resumed(game)?;
+            }
+            if side != turn {
+                return None;
+            }
+            turn = turn.other();
+            actions.push(action);
+        }
+    }
+    Some(actions)
+}
+
+fn resumed(game: &Go) -> Option<Side> {
+    let mut game = game.clone();
+    let mv = game.legal_move(Action::Resume).ok()?;
+    game.play(mv);
+    Some(game.turn())
 }
 
 /// The score after removing the marked stones: `B+3.5`.
@@ -335,7 +394,7 @@ fn start(tree: &Tree) -> Result<Go, TextError> {
     if changes.is_empty() && turn == Side::First {
         return Ok(game);
     }
-    game.edited(&changes, turn).ok_or_else(|| {
+    game.edited(&changes, turn).map_err(|_| {
         let name = if root.value("AB").is_some() { "AB" } else { "AW" };
         at(name, "stones of which each chain has a liberty")
     })

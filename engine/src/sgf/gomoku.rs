@@ -26,6 +26,8 @@ pub struct GomokuRecord {
     pub start: Gomoku,
     /// The actions from there on.
     pub actions: Vec<Action>,
+    /// How many actions there are after each node of the main line; 0 before the start.
+    pub plies: Vec<u32>,
     /// The final position.
     pub game: Gomoku,
     /// The result (`RE`): `B+`, `W+R`, `0`.
@@ -39,11 +41,12 @@ impl GomokuRecord {
     pub fn read(tree: &Tree) -> Result<Self, Box<Interrupted<Option<Self>>>> {
         let start = start(tree).map_err(|error| Interrupted { error, refusal: None, read: None })?;
         let result = tree.result();
-        let mut record = Self { game: start.clone(), start, actions: Vec::new(), result };
+        let mut record = Self { game: start.clone(), start, actions: Vec::new(), plies: Vec::new(), result };
         for (n, node) in tree.main_line().enumerate() {
             if let Err((error, refusal)) = record.follow(node, n == 0) {
                 return Err(Box::new(Interrupted { error, refusal, read: Some(record) }));
             }
+            record.plies.push(record.actions.len() as u32);
         }
         Ok(record)
     }
@@ -53,6 +56,11 @@ impl GomokuRecord {
     /// # Panics
     /// If an action is illegal, which is a bug of the caller.
     pub fn write(start: &Gomoku, actions: &[Action]) -> Tree {
+        Self::write_nodes(start, actions).0
+    }
+
+    /// As [`Self::write`], and the node of the position after each number of actions.
+    pub(super) fn write_nodes(start: &Gomoku, actions: &[Action]) -> (Tree, Vec<usize>) {
         let setup = start.setup();
         let size = u16::from(setup.size);
         let mut tree = Tree::default();
@@ -73,24 +81,21 @@ impl GomokuRecord {
             root.set_text("PL", color(start.next_color()));
         }
         let mut game = start.clone();
-        let mut last = 0;
+        let (mut last, mut nodes) = (0, vec![0]);
         for &action in actions {
             let side = game.next_color();
             let mv = game.legal_move(action).expect("the caller gives the actions of a game");
             game.play(mv);
-            let mut node = Node::default();
-            match action {
-                Action::Choose(choice) => node.set_text(CHOICE, choice.word()),
-                Action::Place(point) => node.set(color(side), vec![at(point)]),
-                _ => continue,
+            if let Some(node) = move_node(action, side, size) {
+                last = tree.add(last, node);
             }
-            last = tree.add(last, node);
+            nodes.push(last);
         }
         if let Some(Outcome { winner, .. }) = game.outcome() {
             let result = winner.map_or("0".into(), |player| format!("{}+", color(game.color(player))));
             tree.root_mut().set_text("RE", &result);
         }
-        tree
+        (tree, nodes)
     }
 
     fn follow(&mut self, node: &Node, is_root: bool) -> Result<(), (TextError, Option<IllegalAction>)> {
@@ -139,7 +144,52 @@ impl GomokuRecord {
         self.start = game.clone();
         self.game = game;
         self.actions.clear();
+        self.plies.fill(0);
     }
+}
+
+/// A node with this action of a colour. `None`: SGF does not say it.
+pub(super) fn move_node(action: Action, color_of: Side, size: u16) -> Option<Node> {
+    let mut node = Node::default();
+    match action {
+        Action::Choose(choice) => node.set_text(CHOICE, choice.word()),
+        Action::Place(point) => {
+            node.set(color(color_of), vec![Value::new(&points::write(point, size))]);
+        }
+        _ => return None,
+    }
+    Some(node)
+}
+
+/// The action of a node in a variation: none if it has no move, `None` if it is no move here or sets up stones.
+pub(super) fn side_actions(game: &Gomoku, node: &Node) -> Option<Vec<Action>> {
+    let mut actions = Vec::new();
+    for property in &node.properties {
+        let side = match property.name.as_str() {
+            "B" => Some(Side::First),
+            "W" => Some(Side::Second),
+            CHOICE => None,
+            "AB" | "AW" | "AE" | "PL" => return None,
+            _ => continue,
+        };
+        for value in &property.values {
+            let text = value.text();
+            let text = text.trim();
+            // A move without a point is a pass.
+            if text.is_empty() {
+                continue;
+            }
+            // One move in a node: a second one is of no known colour.
+            if !actions.is_empty() || side.is_some_and(|side| side != game.next_color()) {
+                return None;
+            }
+            actions.push(match side {
+                Some(_) => place(text, game.setup())?,
+                None => Action::Choose(Choice::ALL.into_iter().find(|choice| choice.word() == text)?),
+            });
+        }
+    }
+    Some(actions)
 }
 
 /// A stone on a point, in either notation.

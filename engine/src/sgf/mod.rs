@@ -13,7 +13,9 @@
 mod encoding;
 mod go;
 mod gomoku;
+pub(crate) mod notes;
 mod points;
+mod start;
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -23,6 +25,7 @@ use crate::{Side, TextError};
 
 pub use go::GoRecord;
 pub use gomoku::GomokuRecord;
+pub(crate) use start::{read_start, write_start};
 
 /// All games of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Squares are numbered rank * 9 + file, both from zero: rank 0 is Red's back rank, file 0 is at Red's left.
 
 use super::attacks::{self, BESIDE, EYES, FILE, HORSE_TO, LEGS, RANK, SOLDIER_TO, Set, bit};
-use crate::{Point, Rng, Side};
+use crate::{Piece, Point, Rng, Side};
 
 /// Files, from Red's left to right.
 pub(super) const FILES: usize = 9;
@@ -43,6 +43,24 @@ impl Kind {
         Self::Cannon,
         Self::Soldier,
     ];
+
+    /// The piece of any game.
+    pub(crate) const fn piece(self) -> Piece {
+        match self {
+            Self::General => Piece::General,
+            Self::Adviser => Piece::Adviser,
+            Self::Elephant => Piece::Elephant,
+            Self::Horse => Piece::Horse,
+            Self::Chariot => Piece::Chariot,
+            Self::Cannon => Piece::Cannon,
+            Self::Soldier => Piece::Soldier,
+        }
+    }
+
+    /// The kind of a piece of any game; `None` if it is not of xiangqi.
+    pub(crate) fn of(piece: Piece) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.piece() == piece)
+    }
 
     /// Number of pieces of this kind per side at the start, which is also the maximum.
     pub const fn count(self) -> u32 {

@@ -36,6 +36,18 @@ const LETTERS: [(char, Kind); 9] = [
     ('h', Kind::Horse),
 ];
 
+/// The letter of a piece: upper case is Red.
+pub(crate) fn letter(side: Side, kind: Kind) -> char {
+    let (letter, _) = LETTERS.iter().find(|(_, of)| *of == kind).expect("every kind has a letter");
+    if side == Side::First { letter.to_ascii_uppercase() } else { *letter }
+}
+
+/// The piece with this letter.
+pub(crate) fn of_letter(letter: char) -> Option<(Side, Kind)> {
+    let &(_, kind) = LETTERS.iter().find(|(of, _)| *of == letter.to_ascii_lowercase())?;
+    Some((if letter.is_ascii_uppercase() { Side::First } else { Side::Second }, kind))
+}
+
 impl Fen {
     /// The beginning of [`Self::START`], up to the side to move.
     pub(super) const STANDARD: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w";
@@ -97,9 +109,7 @@ impl Fen {
                     write!(line, "{empty}").expect("writing to a String cannot fail");
                     empty = 0;
                 }
-                let (letter, _) =
-                    LETTERS.iter().find(|(_, of)| *of == kind).expect("every kind has a letter");
-                line.push(if side == Side::First { letter.to_ascii_uppercase() } else { *letter });
+                line.push(letter(side, kind));
             }
             if empty > 0 {
                 write!(line, "{empty}").expect("writing to a String cannot fail");
@@ -133,12 +143,10 @@ fn read_rows(line: &str, at: usize, rows: &str, board: &mut Board) -> Result<(),
                 }
             }
             _ => {
-                let found = LETTERS.iter().find(|(letter, _)| *letter == c.to_ascii_lowercase());
-                let Some(&(_, kind)) = found else { return wrong("a piece, a digit or /") };
+                let Some((side, kind)) = of_letter(c) else { return wrong("a piece, a digit or /") };
                 if file >= FILES {
                     return wrong("nine points in a row");
                 }
-                let side = if c.is_ascii_uppercase() { Side::First } else { Side::Second };
                 let square = (rank * FILES + file) as u8;
                 if !may_stand(square, side, kind) {
                     return wrong("a piece that can stand here");
@@ -159,7 +167,7 @@ fn read_rows(line: &str, at: usize, rows: &str, board: &mut Board) -> Result<(),
 }
 
 /// Whether a piece can ever reach a square: palaces, river, and soldiers never move backwards.
-fn may_stand(square: u8, side: Side, kind: Kind) -> bool {
+pub(super) fn may_stand(square: u8, side: Side, kind: Kind) -> bool {
     let (file, rank) = (usize::from(square) % FILES, usize::from(square) / FILES);
     // From the owner's point of view.
     let rank = if side == Side::First { rank } else { RANKS - 1 - rank };

@@ -2,7 +2,7 @@
 //!
 //! `board` is the bitboards with make and unmake, `attacks` the attack tables, `moves` legal move generation, `rules` the
 //! game with its results, `repetition` the rules of perpetual check and chase, `fen` positions as lines, `notation` moves as
-//! text (ICCS, WXF, Chinese), `openings` the names of openings.
+//! text (ICCS, WXF, Chinese), `openings` the names of openings, `odds` the positions of odds.
 //!
 //! The bot: `position` is the position for the search, `exchange` static exchange evaluation, `net` the NNUE, `eval` further
 //! evaluation terms, `psqt` piece-square tables for move ordering, `bot` the levels.
@@ -16,6 +16,7 @@ mod fen;
 mod moves;
 pub mod net;
 mod notation;
+mod odds;
 mod openings;
 mod options;
 mod position;
@@ -26,7 +27,9 @@ mod rules;
 
 pub use board::{Board, Kind, XiangqiMove};
 pub use bot::XiangqiBot;
+pub(crate) use fen::{letter, of_letter};
 pub use moves::perft;
 pub use notation::Notation;
+pub use odds::Odds;
 pub use openings::Opening;
 pub use rules::{Xiangqi, XiangqiSetup};

@@ -9,17 +9,18 @@ use std::str::FromStr;
 
 use super::attacks::{FILE, PALACES, RANK, SOLDIER, bit, squares};
 use super::board::{Board, Cell, Kind, RANKS, XiangqiMove, to_point, to_square};
-use super::fen::Fen;
+use super::fen::{Fen, may_stand};
 use super::notation::{self, Notation};
 use super::openings::{Beginning, Opening};
 use super::options::rounds;
 use super::repetition;
 use crate::game::points;
+use crate::start::{Start, StartError, StartPiece};
 use crate::text::{TextError, words};
 use crate::view::steps;
 use crate::words::numbered;
 use crate::{
-    Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
+    Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome,
     PieceView, Point, Reason, Rng, SetupError, Side, Touch,
 };
 
@@ -31,11 +32,13 @@ pub struct XiangqiSetup {
     pub quiet_limit: Option<u16>,
     /// Black ([`Side::Second`]) moves first, as in some regions and old books.
     pub black_first: bool,
+    /// The position from which the game begins, if it is not the usual one. Not part of the text form.
+    pub start: Option<Start>,
 }
 
 impl Default for XiangqiSetup {
     fn default() -> Self {
-        Self { quiet_limit: Some(120), black_first: false }
+        Self { quiet_limit: Some(120), black_first: false, start: None }
     }
 }
 
@@ -68,21 +71,74 @@ impl Xiangqi {
     pub fn from_position(setup: &XiangqiSetup, fen: &str) -> Result<Self, TextError> {
         setup.check().map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
         let Fen { board, quiet, number } = Fen::read(fen)?;
-        let mut game = Self {
-            setup: setup.clone(),
-            board,
-            quiet,
-            first_number: number,
+        let beginning = fen.starts_with(Fen::STANDARD).then(Beginning::new);
+        let setup = XiangqiSetup { start: None, ..setup.clone() };
+        Ok(Self { quiet, first_number: number, beginning, ..Self::on(&board, setup) }.judged())
+    }
+
+    /// The game that begins from this start.
+    pub(crate) fn from_start(setup: &XiangqiSetup, start: &Start) -> Result<Self, StartError> {
+        if start.game() != GameKind::Xiangqi {
+            return Err(StartError::OtherGame);
+        }
+        if setup.black_first {
+            return Err(StartError::OwnBeginning);
+        }
+        let turn = start.turn();
+        let mut board = Board::empty(turn);
+        for (at, StartPiece { side, piece, .. }) in start.pieces() {
+            let kind = Kind::of(piece);
+            let (Some(square), Some(kind)) = (to_square(at), kind) else { return Err(StartError::OtherGame) };
+            if !may_stand(square, side, kind) {
+                return Err(StartError::Misplaced(piece, at));
+            }
+            if board.pieces(side, kind).count_ones() == kind.count() {
+                return Err(StartError::TooMany(side, piece));
+            }
+            board.toggle(square, side, kind);
+        }
+        for side in Side::BOTH {
+            if board.pieces(side, Kind::General) == 0 {
+                return Err(StartError::NoGeneral(side));
+            }
+        }
+        let attackers = board.checkers(turn.other());
+        if attackers & board.pieces(turn, Kind::General) != 0 {
+            return Err(StartError::GeneralsFace);
+        }
+        if attackers != 0 {
+            return Err(StartError::InCheck(turn.other()));
+        }
+        // Odds of the first move are the usual position.
+        let beginning = start.line().starts_with(Fen::STANDARD).then(Beginning::new);
+        let game = Self { beginning, ..Self::on(&board, setup.clone()) }.judged();
+        match game.outcome.map(|outcome| outcome.reason) {
+            None => Ok(game),
+            Some(Reason::Checkmate | Reason::NoMoves) => Err(StartError::NoMove(turn)),
+            Some(_) => Err(StartError::Bare),
+        }
+    }
+
+    /// This board without a past.
+    fn on(board: &Board, setup: XiangqiSetup) -> Self {
+        Self {
+            setup,
+            board: *board,
+            quiet: 0,
+            first_number: 1,
             first_turn: board.turn(),
             ply: 0,
             last: None,
             outcome: None,
             past: Vec::new(),
             taken: [0; 2],
-            beginning: fen.starts_with(Fen::STANDARD).then(Beginning::new),
-        };
-        game.outcome = game.judge();
-        Ok(game)
+            beginning: None,
+        }
+    }
+
+    fn judged(mut self) -> Self {
+        self.outcome = self.judge();
+        self
     }
 
     /// The FEN of this position.
@@ -340,6 +396,9 @@ impl Game for Xiangqi {
 
     fn new(setup: &XiangqiSetup) -> Result<Self, SetupError> {
         setup.check()?;
+        if let Some(start) = &setup.start {
+            return Ok(Self::from_start(setup, start)?);
+        }
         let start = if setup.black_first { Fen::START_BLACK } else { Fen::START };
         Ok(Self::from_position(setup, start).expect("the start is a position"))
     }
@@ -447,7 +506,7 @@ impl Game for Xiangqi {
             pieces: points(columns, rows)
                 .filter_map(|at| {
                     let (side, kind) = self.board.at(to_square(at)?)?;
-                    Some(PieceView { at, side, piece: piece(kind) })
+                    Some(PieceView { at, side, piece: kind.piece() })
                 })
                 .collect(),
             last: self.last.map(Self::action),
@@ -560,17 +619,5 @@ impl Game for Xiangqi {
             });
         }
         numbered(&sentences)
-    }
-}
-
-fn piece(kind: Kind) -> Piece {
-    match kind {
-        Kind::General => Piece::General,
-        Kind::Adviser => Piece::Adviser,
-        Kind::Elephant => Piece::Elephant,
-        Kind::Horse => Piece::Horse,
-        Kind::Chariot => Piece::Chariot,
-        Kind::Cannon => Piece::Cannon,
-        Kind::Soldier => Piece::Soldier,
     }
 }
