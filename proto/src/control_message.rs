@@ -3,8 +3,9 @@
 
 use crate::board;
 use crate::control::{
-    Board, Club, ClubPlayer, ClubRequest, Engine, Event, GameChoice, GameSheet, MatchSummary, Puzzle, Reply,
-    Request, Seat, Words, analyse, club_player, club_request, event, reply, request, seat,
+    Board, Club, ClubPlayer, ClubRequest, Engine, Event, GameChoice, GameSheet, MatchSummary, PositionNotes,
+    Puzzle, Reply, Request, Seat, SideMove, Teach, Words, analyse, club_player, club_request, edit_notes,
+    event, reply, request, seat,
 };
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
@@ -46,6 +47,28 @@ fn seats(both: [Option<&Seat>; 2]) -> Result<(), EnvelopeError> {
     })
 }
 
+fn side_line(line: &[board::Action], field: &'static str) -> Result<(), EnvelopeError> {
+    bound(line.len() <= limits::SIDE_MOVES, field)?;
+    line.iter().try_for_each(|one| action(Some(one), field))
+}
+
+fn side_moves(list: &[SideMove], field: &'static str) -> Result<(), EnvelopeError> {
+    bound(list.len() <= limits::SIDE_MOVES, field)?;
+    list.iter().try_for_each(|one| {
+        action(one.action.as_ref(), field)?;
+        bound(one.written.len() <= limits::NOTATION_BYTES, field)?;
+        words(one.spoken.as_ref(), field)
+    })
+}
+
+fn notes_bounds(notes: &PositionNotes) -> Result<(), EnvelopeError> {
+    bound(notes.comment.len() <= limits::COMMENT_BYTES, "PositionNotes.comment")?;
+    side_moves(&notes.line, "PositionNotes.line")?;
+    side_moves(notes.next.as_slice(), "PositionNotes.next")?;
+    side_moves(&notes.beside, "PositionNotes.beside")?;
+    bound(notes.marked.len() <= limits::SHOWN_ACTIONS + 1, "PositionNotes.marked")
+}
+
 fn arguments(list: &[String], field: &'static str) -> Result<(), EnvelopeError> {
     bound(list.len() <= limits::ENGINE_ARGUMENTS, field)?;
     list.iter().try_for_each(|one| text(one, field))
@@ -65,11 +88,17 @@ fn engines_bounds(engines: &[Engine]) -> Result<(), EnvelopeError> {
 fn choice(choice: Option<&GameChoice>) -> Result<(), EnvelopeError> {
     let Some(choice) = choice else { return Ok(()) };
     id(&choice.preset, "GameChoice.preset")?;
+    bound(choice.start.len() <= limits::START_TEXT_BYTES, "GameChoice.start")?;
     bound(choice.options.len() <= limits::OPTIONS, "GameChoice.options")?;
     choice.options.iter().try_for_each(|one| {
         id(&one.option, "ChosenOption.option")?;
         id(&one.value, "ChosenOption.value")
     })
+}
+
+fn teach(asked: &Teach) -> Result<(), EnvelopeError> {
+    bound(asked.actions.len() <= limits::TRIED_ACTIONS, "Teach.actions")?;
+    asked.actions.iter().try_for_each(|one| action(Some(one), "Teach.actions"))
 }
 
 fn words(words: Option<&Words>, field: &'static str) -> Result<(), EnvelopeError> {
@@ -171,6 +200,7 @@ impl Bounded for Request {
                 | Body::PowerOn(_)
                 | Body::Stop(_)
                 | Body::SetFoundWhenClosed(_)
+                | Body::SetMakesPuzzles(_)
                 | Body::SetQuietHours(_)
                 | Body::StopWork(_)
                 | Body::Front(_)
@@ -178,6 +208,7 @@ impl Bounded for Request {
                 | Body::SetEndings(_)
                 | Body::SetWish(_)
                 | Body::ListPuzzles(_)
+                | Body::MakePuzzles(_)
                 | Body::ListAdapters(_)
                 | Body::ShowFriendCode(_)
                 | Body::ShowPlaces(_)
@@ -221,10 +252,7 @@ impl Bounded for Request {
                 id(&same.new, "SamePerson.new")
             }
             Some(Body::Attach(attach)) => id(&attach.client, "Attach.client"),
-            Some(Body::Teach(teach)) => {
-                bound(teach.actions.len() <= limits::TRIED_ACTIONS, "Teach.actions")?;
-                teach.actions.iter().try_for_each(|one| action(Some(one), "Teach.actions"))
-            }
+            Some(Body::Teach(asked)) => teach(asked),
             // The host cuts a name that is too long (limits::fit_name), as a person expects.
             Some(Body::SetName(set)) => text(&set.name, "SetName.name"),
             Some(Body::Meet(meet)) => id(&meet.peer, "Meet.peer"),
@@ -262,7 +290,21 @@ impl Bounded for Request {
                 bound(list.limit as usize <= limits::LISTED_MATCHES, "ListMatches.limit")?;
                 id(&list.opponent, "ListMatches.opponent")
             }
-            Some(Body::Look(look)) => id(&look.room_id, "Look.room_id"),
+            Some(Body::Look(look)) => {
+                id(&look.room_id, "Look.room_id")?;
+                side_line(&look.line, "Look.line")
+            }
+            Some(Body::EditNotes(edit)) => {
+                id(&edit.room_id, "EditNotes.room_id")?;
+                side_line(&edit.line, "EditNotes.line")?;
+                match &edit.change {
+                    Some(edit_notes::Change::Comment(text)) => {
+                        bound(text.len() <= limits::COMMENT_BYTES, "EditNotes.comment")
+                    }
+                    Some(edit_notes::Change::Add(one)) => action(Some(one), "EditNotes.add"),
+                    Some(edit_notes::Change::Remove(_)) | None => Ok(()),
+                }
+            }
             Some(Body::Branch(branch)) => {
                 id(&branch.room_id, "Branch.room_id")?;
                 seats([branch.first.as_ref(), branch.second.as_ref()])
@@ -316,6 +358,13 @@ impl Bounded for Request {
             Some(Body::AnswerGuest(answer)) => id(&answer.room_id, "AnswerGuest.room_id"),
             Some(Body::TakeTheirs(take)) => id(&take.room_id, "TakeTheirs.room_id"),
             Some(Body::ForgetStrength(forget)) => choice(forget.choice.as_ref()),
+            Some(Body::SetUp(set_up)) => {
+                if let Some(crate::control::set_up::Change::From(from)) = &set_up.change {
+                    id(&from.room_id, "SetUpFrom.room_id")?;
+                    from.lesson.as_ref().map_or(Ok(()), teach)?;
+                }
+                choice(set_up.choice.as_ref())
+            }
             Some(Body::Describe(describe)) => {
                 setup(describe.setup.as_ref(), limits::LIGHTS_BYTES, "Describe.setup")?;
                 choice(describe.choice.as_ref())
@@ -386,9 +435,18 @@ impl Bounded for Reply {
                 bound(lesson.wanted.len() <= limits::TRIED_ACTIONS, "Lesson.wanted")?;
                 lesson.wanted.iter().try_for_each(|one| action(Some(one), "Lesson.wanted"))
             }
+            Some(Body::SetUp(position)) => {
+                position.board.as_ref().map_or(Ok(()), board_bounds)?;
+                bound(position.start.len() <= limits::START_TEXT_BYTES, "SetUpPosition.start")?;
+                bound(position.tray.len() <= limits::TRAY_PIECES, "SetUpPosition.tray")?;
+                position.tray.iter().try_for_each(|piece| words(piece.name.as_ref(), "TrayPiece.name"))?;
+                words(position.problem.as_ref(), "SetUpPosition.problem")?;
+                choice(position.choice.as_ref())
+            }
             Some(Body::Position(position)) => {
                 id(&position.room_id, "Position.room_id")?;
                 position.board.as_ref().map_or(Ok(()), board_bounds)?;
+                position.notes.as_ref().map_or(Ok(()), notes_bounds)?;
                 spoken(&position.spoken, limits::SHOWN_ACTIONS, "Position.spoken")?;
                 notations(&position.record, limits::SHOWN_ACTIONS, "Position.record")
             }
@@ -423,7 +481,7 @@ impl Bounded for Event {
     fn check(&self) -> Result<(), EnvelopeError> {
         use event::Body;
         match &self.body {
-            None | Some(Body::Ready(_) | Body::Endings(_)) => Ok(()),
+            None | Some(Body::Ready(_) | Body::Endings(_) | Body::PuzzleMaking(_)) => Ok(()),
             Some(Body::Me(me)) => {
                 name(&me.name, "Me.name")?;
                 id(&me.fingerprint, "Me.fingerprint")

@@ -29,6 +29,7 @@ pub mod frame;
 pub mod limits;
 pub mod pace;
 mod peer_envelope;
+mod setup;
 pub mod short_string;
 
 pub use envelope::EnvelopeError;

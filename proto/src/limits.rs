@@ -78,6 +78,21 @@ pub const RULE_SHEET_BYTES: usize = 16_384;
 /// Bytes of one action in notation: the longest, xiangqi's four Chinese characters such as `炮二平五`, is 12.
 pub const NOTATION_BYTES: usize = 32;
 
+/// Bytes of a comment on a position: 4,000 characters.
+pub const COMMENT_BYTES: usize = 16_000;
+
+/// Moves of all side lines of a match, and so of one of them.
+pub const SIDE_MOVES: usize = 4_096;
+
+/// Bytes of a start as text: an SGF of a whole game with comments has some ten thousand.
+pub const START_TEXT_BYTES: usize = 64 * 1024;
+
+/// Pieces that can be set up: 14 of xiangqi.
+pub const TRAY_PIECES: usize = 16;
+
+/// Bytes of the points of a start in a setup: four bits for each of 25 x 25.
+pub const START_BYTES: usize = 313;
+
 /// Bytes of a board of lights in a setup between devices: 64 x 64, which is more than a person presses, and an invitation with
 /// it still fits the 1 KiB of the shortest frames.
 pub const PEER_LIGHTS_BYTES: usize = 512;

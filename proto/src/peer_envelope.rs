@@ -72,6 +72,9 @@ pub(crate) fn setup(
             Some(Start::Lights(bytes)) => bound(bytes.len() <= most, field),
             Some(Start::Seed(_)) | None => Ok(()),
         },
+        Some(board::setup::Game::Started(started)) => {
+            bound(started.points.len() <= limits::START_BYTES, field)
+        }
         _ => Ok(()),
     }
 }
@@ -325,6 +328,7 @@ mod tests {
                 wants_comparison: true,
                 wish: i32::MAX,
                 knows_hints: true,
+                knows_starts: true,
             }
             .into(),
             Pair { step: Some(pair::Step::Commitment(key())) }.into(),

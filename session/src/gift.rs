@@ -15,6 +15,9 @@ impl Session {
         if !wire::is_for_peers(&record.setup) {
             return Err(Refused::RecordFull);
         }
+        if record.setup.start().is_some() && !self.peer_knows_starts {
+            return Err(Refused::StartsUnknown);
+        }
         let message = peer::Gift {
             record: Some(resume::record_message(&MatchRecord { reveal: None, ..record.clone() }, 0)),
         };

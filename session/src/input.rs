@@ -241,6 +241,9 @@ pub enum Refused {
     /// The peer's version does not know hints in a match.
     #[error("the peer's version does not know hints in a match")]
     HintsUnknown,
+    /// The peer's version does not know matches that begin from a position.
+    #[error("the peer's version does not know matches from a position")]
+    StartsUnknown,
     /// The setup makes no game.
     #[error(transparent)]
     Setup(#[from] engine::SetupError),

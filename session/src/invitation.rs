@@ -41,6 +41,7 @@ pub(crate) struct Around<'a> {
     pub(crate) link_is_up: bool,
     pub(crate) peer_games: &'a [GameKind],
     pub(crate) peer_knows_hints: bool,
+    pub(crate) peer_knows_starts: bool,
     pub(crate) matches: &'a [MatchState],
     pub(crate) nonces: &'a mut Nonces,
     pub(crate) effects: &'a mut Effects,
@@ -309,6 +310,9 @@ impl Invitations {
         if terms.hints && !cx.peer_knows_hints {
             return Err(Refused::HintsUnknown);
         }
+        if terms.setup.start().is_some() && !cx.peer_knows_starts {
+            return Err(Refused::StartsUnknown);
+        }
         if cx.match_state(id).is_some() || self.over.iter().any(|mine| mine.id == id) {
             return Err(Refused::IdTaken);
         }
@@ -329,10 +333,12 @@ impl Invitations {
 
     /// Sends the own open invitation, for the first time or again.
     pub(crate) fn send_invitation(&mut self, cx: &mut Around<'_>) {
-        // A version that does not know hints would take the invitation for one without.
-        let Some(mine) = self.mine.as_ref().filter(|mine| !mine.terms.hints || cx.peer_knows_hints) else {
-            return;
+        // A version that does not know hints would take the invitation for one without; one that does not know starts would
+        // find no game in it.
+        let is_known = |terms: &Terms| {
+            (!terms.hints || cx.peer_knows_hints) && (terms.setup.start().is_none() || cx.peer_knows_starts)
         };
+        let Some(mine) = self.mine.as_ref().filter(|mine| is_known(&mine.terms)) else { return };
         let (colours, alternates) = match mine.terms.colours {
             Colours::Mine(Side::First) => (peer::Colours::InviterFirst, false),
             Colours::Mine(Side::Second) => (peer::Colours::InviterSecond, false),

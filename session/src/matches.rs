@@ -105,10 +105,18 @@ impl Session {
     /// Runs a transition of the invitations.
     pub(crate) fn invitations<T>(&mut self, step: impl FnOnce(&mut Invitations, &mut Around<'_>) -> T) -> T {
         let link_is_up = matches!(self.link, Link::Up);
-        let Self { invitations, matches, effects, nonces, peer_games, peer_knows_hints, now, .. } = self;
-        let peer_knows_hints = *peer_knows_hints;
-        let around =
-            &mut Around { now: *now, link_is_up, peer_games, peer_knows_hints, matches, nonces, effects };
+        let (peer_knows_hints, peer_knows_starts) = (self.peer_knows_hints, self.peer_knows_starts);
+        let Self { invitations, matches, effects, nonces, peer_games, now, .. } = self;
+        let around = &mut Around {
+            now: *now,
+            link_is_up,
+            peer_games,
+            peer_knows_hints,
+            peer_knows_starts,
+            matches,
+            nonces,
+            effects,
+        };
         step(invitations, around)
     }
 

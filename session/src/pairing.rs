@@ -52,6 +52,7 @@ impl Session {
             wants_comparison: !self.known,
             wish: self.wish.map_or(0, |kind| wire::game(kind).into()),
             knows_hints: true,
+            knows_starts: true,
         });
     }
 
@@ -74,6 +75,7 @@ impl Session {
         let name = limits::fit_name(&hello.name);
         self.peer_name = Some(name.clone());
         self.peer_knows_hints = hello.knows_hints;
+        self.peer_knows_starts = hello.knows_starts;
         self.peer_games = hello.games.iter().filter_map(|number| wire::read_game(*number)).collect();
         self.tell(Event::Greeted { name: name.clone(), wish: wire::read_game(hello.wish) });
         if self.known && !hello.wants_comparison {

@@ -43,6 +43,8 @@ pub struct Session {
     pub(crate) peer_games: Vec<GameKind>,
     /// Whether the peer's last hello says that it knows hints in a match.
     pub(crate) peer_knows_hints: bool,
+    /// Whether the peer's last hello says that it knows matches that begin from a position.
+    pub(crate) peer_knows_starts: bool,
     /// The game that this device's person would like to play.
     pub(crate) wish: Option<GameKind>,
     /// The last friend entry about the peer in the journal.
@@ -108,6 +110,7 @@ impl Session {
             peer_name: None,
             peer_games: Vec::new(),
             peer_knows_hints: false,
+            peer_knows_starts: false,
             wish: None,
             friend: None,
             now: Instant::default(),
@@ -192,6 +195,11 @@ impl Session {
     /// The games in the peer's last hello.
     pub fn peer_games(&self) -> &[GameKind] {
         &self.peer_games
+    }
+
+    /// Whether the peer's last hello says that its version knows matches from a position that was set up.
+    pub fn peer_knows_starts(&self) -> bool {
+        self.peer_knows_starts
     }
 
     /// Whether a person has compared strings with this peer.

@@ -81,6 +81,20 @@ impl Fuzzer {
                 let gomoku = board::GomokuSetup { size, rule, edge_five_wins: false, opening };
                 Some(board::Setup { game: Some(board::setup::Game::Gomoku(gomoku)) })
             }
+            3 => {
+                let size = self.number(5);
+                let gomoku = board::GomokuSetup { size, ..Default::default() };
+                let bytes: Vec<u8> =
+                    (0..self.below(20)).map(|_| [0, 1, 2, 0x12][self.below(4) as usize]).collect();
+                Some(board::Setup {
+                    game: Some(board::setup::Game::Started(board::Started {
+                        rules: Some(board::started::Rules::Gomoku(gomoku)),
+                        turn: self.below(3) as i32,
+                        points: bytes.into(),
+                        moving: self.below(8) == 0,
+                    })),
+                })
+            }
             _ => Some(wire::setup(&small())),
         }
     }
@@ -127,6 +141,7 @@ impl Fuzzer {
                 wants_comparison: self.below(2) == 0,
                 wish: i32::MAX,
                 knows_hints: self.below(2) == 0,
+                knows_starts: self.below(2) == 0,
             }
             .into(),
             1 => peer::Pair { step: Some(peer::pair::Step::Nonce(Bytes::from_static(&[0; 32]))) }.into(),

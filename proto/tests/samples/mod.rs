@@ -197,6 +197,18 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
             invite(setup::Game::Xiangqi(board::XiangqiSetup { quiet_limit: 120, ..Default::default() })),
         ),
         (
+            "invite-start",
+            invite(setup::Game::Started(board::Started {
+                rules: Some(board::started::Rules::Xiangqi(board::XiangqiSetup {
+                    quiet_limit: 120,
+                    ..Default::default()
+                })),
+                turn: board::Side::Second.into(),
+                points: Bytes::from_static(&[0x10, 0x08]),
+                moving: false,
+            })),
+        ),
+        (
             "invite-lights",
             invite(setup::Game::LightsOut(board::LightsOutSetup {
                 columns: 3,
@@ -451,8 +463,20 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                     game: board::Game::Go.into(),
                     preset: "japanese".into(),
                     options: vec![control::ChosenOption { option: "size".into(), value: "9".into() }],
+                    ..control::GameChoice::default()
                 }),
                 ..control::Describe::default()
+            })),
+        ),
+        (
+            "set-up",
+            ask(request::Body::SetUp(control::SetUp {
+                choice: Some(control::GameChoice {
+                    game: board::Game::Go.into(),
+                    start: Bytes::from_static(b"9/9/9/9/9/9/9/9/9 w"),
+                    ..control::GameChoice::default()
+                }),
+                change: Some(control::set_up::Change::Put(control::SetUpPut { at: 4 * 1024 + 4, piece: 1 })),
             })),
         ),
         (
@@ -581,6 +605,14 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 ..control::Notice::default()
             })),
         ),
+        (
+            "make-puzzles",
+            ask(request::Body::MakePuzzles(control::MakePuzzles {
+                game: board::Game::Xiangqi.into(),
+                on: true,
+            })),
+        ),
+        ("set-makes-puzzles", ask(request::Body::SetMakesPuzzles(control::SetMakesPuzzles { on: true }))),
         ("set-endings", ask(request::Body::SetEndings(control::SetEndings { on: true }))),
         ("set-wish", ask(request::Body::SetWish(control::SetWish { game: 3 }))),
         (
@@ -686,6 +718,14 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 plies: 7,
                 permille: 430,
                 bytes: 0,
+            })),
+        ),
+        (
+            "puzzle-making",
+            tell(event::Body::PuzzleMaking(control::PuzzleMaking {
+                game: board::Game::Go.into(),
+                found: 3,
+                wanted: 20,
             })),
         ),
         (

@@ -3,11 +3,12 @@
 use engine::go::{GoSetup, Handicap, Scoring, Superko};
 use engine::lights_out::{Lights, LightsOutSetup, Neighbours, Start};
 use engine::liuzhou::{Blocked, ForcedRemoval, LiuzhouSetup, Safety, SeveralFormations, StepBack};
+use engine::start::{self, StartPhase};
 use engine::xiangqi::XiangqiSetup;
-use engine::{GomokuOpening, GomokuRule, GomokuSetup, Setup};
-use proto::board::{self, lights_out_setup, setup};
+use engine::{GameKind, GomokuOpening, GomokuRule, GomokuSetup, Setup, Side};
+use proto::board::{self, lights_out_setup, setup, started};
 
-use super::Unreadable;
+use super::{Unreadable, read_side, side};
 
 /// Most columns and rows of lights between devices: more than a person presses. Larger boards are for one device: generating a
 /// board of 1,000 x 1,000 from its seed takes milliseconds, and the message that requests it 60 bytes.
@@ -35,15 +36,15 @@ pub fn read_peer_setup(setup: Option<&board::Setup>) -> Result<Setup, Unreadable
 
 /// The wire form of a setup.
 pub fn setup(setup: &Setup) -> board::Setup {
-    let game = match setup {
-        Setup::Gomoku(gomoku) => setup::Game::Gomoku(write_gomoku(gomoku)),
-        Setup::Liuzhou(liuzhou) => setup::Game::Liuzhou(write_liuzhou(liuzhou)),
-        Setup::Go(go) => setup::Game::Go(write_go(go)),
-        Setup::Xiangqi(XiangqiSetup { quiet_limit, black_first }) => {
-            let quiet_limit = limit(*quiet_limit);
-            setup::Game::Xiangqi(board::XiangqiSetup { quiet_limit, black_first: *black_first })
-        }
-        Setup::LightsOut(lights_out) => setup::Game::LightsOut(write_lights_out(lights_out)),
+    let game = match setup.start() {
+        Some(start) => started(setup, start),
+        None => match setup {
+            Setup::Gomoku(gomoku) => setup::Game::Gomoku(write_gomoku(gomoku)),
+            Setup::Liuzhou(liuzhou) => setup::Game::Liuzhou(write_liuzhou(liuzhou)),
+            Setup::Go(go) => setup::Game::Go(write_go(go)),
+            Setup::Xiangqi(xiangqi) => setup::Game::Xiangqi(write_xiangqi(xiangqi)),
+            Setup::LightsOut(lights_out) => setup::Game::LightsOut(write_lights_out(lights_out)),
+        },
     };
     board::Setup { game: Some(game) }
 }
@@ -54,12 +55,47 @@ pub fn read_setup(setup: Option<&board::Setup>) -> Result<Setup, Unreadable> {
         setup::Game::Gomoku(gomoku) => Setup::Gomoku(read_gomoku(gomoku)?),
         setup::Game::Liuzhou(liuzhou) => Setup::Liuzhou(read_liuzhou(liuzhou)?),
         setup::Game::Go(go) => Setup::Go(read_go(go)?),
-        setup::Game::Xiangqi(xiangqi) => {
-            let quiet_limit = read_limit(xiangqi.quiet_limit)?;
-            Setup::Xiangqi(XiangqiSetup { quiet_limit, black_first: xiangqi.black_first })
-        }
+        setup::Game::Xiangqi(xiangqi) => Setup::Xiangqi(read_xiangqi(*xiangqi)?),
         setup::Game::LightsOut(lights_out) => Setup::LightsOut(read_lights_out(lights_out)?),
+        setup::Game::Started(started) => read_started(started)?,
     })
+}
+
+fn started(setup: &Setup, start: &start::Start) -> setup::Game {
+    let rules = match setup {
+        Setup::Gomoku(gomoku) => Some(started::Rules::Gomoku(write_gomoku(gomoku))),
+        Setup::Liuzhou(liuzhou) => Some(started::Rules::Liuzhou(write_liuzhou(liuzhou))),
+        Setup::Go(go) => Some(started::Rules::Go(write_go(go))),
+        Setup::Xiangqi(xiangqi) => Some(started::Rules::Xiangqi(write_xiangqi(xiangqi))),
+        Setup::LightsOut(_) => None,
+    };
+    setup::Game::Started(board::Started {
+        rules,
+        turn: side(start.turn()).into(),
+        points: start.to_bytes().into(),
+        moving: start.phase() == StartPhase::Moving,
+    })
+}
+
+/// A legal start in the one form in which [`started`] writes it; anything else is unreadable.
+fn read_started(said: &board::Started) -> Result<Setup, Unreadable> {
+    const WRONG: Unreadable = Unreadable("start");
+    let rules = match said.rules.as_ref().ok_or(WRONG)? {
+        started::Rules::Gomoku(gomoku) => Setup::Gomoku(read_gomoku(gomoku)?),
+        started::Rules::Liuzhou(liuzhou) => Setup::Liuzhou(read_liuzhou(liuzhou)?),
+        started::Rules::Go(go) => Setup::Go(read_go(go)?),
+        started::Rules::Xiangqi(xiangqi) => Setup::Xiangqi(read_xiangqi(*xiangqi)?),
+    };
+    let phase = match (said.moving, rules.kind()) {
+        (false, _) => StartPhase::Opening,
+        (true, GameKind::Liuzhou) => StartPhase::Moving,
+        (true, _) => return Err(WRONG),
+    };
+    let turn: Side = read_side(said.turn)?;
+    let empty = start::Start::empty_for(&rules).ok_or(WRONG)?;
+    let start = empty.with_bytes(&said.points).ok_or(WRONG)?.with_turn(turn).with_phase(phase);
+    start.check(&rules).map_err(|_| WRONG)?;
+    rules.begin_from(start).map_err(|_| WRONG)
 }
 
 /// Both directions of a choice with the same names in engine and schema.
@@ -107,8 +143,18 @@ fn read_limit(number: u32) -> Result<Option<u16>, Unreadable> {
     wide(number, "limit").map(|limit| Some(limit).filter(|&limit| limit > 0))
 }
 
+fn write_xiangqi(setup: &XiangqiSetup) -> board::XiangqiSetup {
+    let XiangqiSetup { quiet_limit, black_first, start: _ } = *setup;
+    board::XiangqiSetup { quiet_limit: limit(quiet_limit), black_first }
+}
+
+fn read_xiangqi(setup: board::XiangqiSetup) -> Result<XiangqiSetup, Unreadable> {
+    let quiet_limit = read_limit(setup.quiet_limit)?;
+    Ok(XiangqiSetup { quiet_limit, black_first: setup.black_first, start: None })
+}
+
 fn write_gomoku(setup: &GomokuSetup) -> board::GomokuSetup {
-    let GomokuSetup { size, rule, edge_five_wins, opening: begins } = *setup;
+    let GomokuSetup { size, rule, edge_five_wins, opening: begins, start: _ } = *setup;
     board::GomokuSetup {
         size: size.into(),
         rule: gomoku_rule(rule),
@@ -123,6 +169,7 @@ fn read_gomoku(setup: &board::GomokuSetup) -> Result<GomokuSetup, Unreadable> {
         rule: read_gomoku_rule(setup.rule)?,
         edge_five_wins: setup.edge_five_wins,
         opening: read_opening(setup.opening)?,
+        start: None,
     })
 }
 
@@ -139,6 +186,7 @@ fn write_liuzhou(setup: &LiuzhouSetup) -> board::LiuzhouSetup {
         total_limit,
         step_back,
         forced_removal,
+        start: _,
     } = *setup;
     board::LiuzhouSetup {
         several: several(of_several),
@@ -168,11 +216,12 @@ fn read_liuzhou(setup: &board::LiuzhouSetup) -> Result<LiuzhouSetup, Unreadable>
         total_limit: read_limit(setup.total_limit)?,
         step_back: if setup.step_back_not_at_once { StepBack::NotAtOnce } else { StepBack::Allowed },
         forced_removal: read_removal(setup.forced_removal)?,
+        start: None,
     })
 }
 
 fn write_go(setup: &GoSetup) -> board::GoSetup {
-    let GoSetup { size, scoring, komi_half_points, superko, handicap } = *setup;
+    let GoSetup { size, scoring, komi_half_points, superko, handicap, start: _ } = *setup;
     board::GoSetup {
         size: size.into(),
         territory: scoring == Scoring::Territory,
@@ -195,6 +244,7 @@ fn read_go(setup: &board::GoSetup) -> Result<GoSetup, Unreadable> {
         komi_half_points: small(setup.komi_half_points, "komi")?,
         superko: if setup.situational_superko { Superko::Situational } else { Superko::Positional },
         handicap,
+        start: None,
     })
 }
 
@@ -242,7 +292,13 @@ mod tests {
             for rule in GomokuRule::ALL {
                 for edge_five_wins in [false, true] {
                     for opening in GomokuOpening::ALL {
-                        comes_back(Setup::Gomoku(GomokuSetup { size, rule, edge_five_wins, opening }));
+                        comes_back(Setup::Gomoku(GomokuSetup {
+                            size,
+                            rule,
+                            edge_five_wins,
+                            opening,
+                            start: None,
+                        }));
                     }
                 }
             }
@@ -275,7 +331,14 @@ mod tests {
             for (scoring, superko) in
                 [(Scoring::Area, Superko::Situational), (Scoring::Territory, Superko::Positional)]
             {
-                comes_back(Setup::Go(GoSetup { size: 13, scoring, komi_half_points: 13, superko, handicap }));
+                comes_back(Setup::Go(GoSetup {
+                    size: 13,
+                    scoring,
+                    komi_half_points: 13,
+                    superko,
+                    handicap,
+                    start: None,
+                }));
             }
         }
     }
@@ -284,7 +347,7 @@ mod tests {
     fn xiangqi_and_lights_out_setups_read_back() {
         for quiet_limit in [None, Some(1), Some(120)] {
             for black_first in [false, true] {
-                comes_back(Setup::Xiangqi(XiangqiSetup { quiet_limit, black_first }));
+                comes_back(Setup::Xiangqi(XiangqiSetup { quiet_limit, black_first, start: None }));
             }
         }
         let boards = ["#", "#..\n.##\n", &"#".repeat(65), &format!("{}\n{0}\n", ".#".repeat(500))];
@@ -295,6 +358,50 @@ mod tests {
                 comes_back(Setup::LightsOut(LightsOutSetup { neighbours, start: start.clone(), race }));
             }
         }
+    }
+
+    fn started_at(line: &str, rules: Setup) -> Setup {
+        let start = start::Start::read(rules.kind(), line.as_bytes()).expect("a line");
+        rules.begin_from(start).expect("a legal start")
+    }
+
+    const HORSES: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/R1BAKABNR b";
+
+    #[test]
+    fn setups_with_a_start_read_back() {
+        comes_back(started_at(HORSES, GameKind::Xiangqi.default_setup()));
+        comes_back(started_at("5/5/2b2/5/5 w", GameKind::Gomoku.default_setup()));
+        comes_back(started_at("bb3/ww3/5/5/5 w", GameKind::Go.default_setup()));
+        comes_back(started_at("bbx3/wwo3/6/6/6/6 b p", GameKind::Liuzhou.default_setup()));
+        comes_back(started_at("bbbb2/wwww2/6/6/6/6 w m", GameKind::Liuzhou.default_setup()));
+    }
+
+    #[test]
+    fn a_start_is_read_in_one_form_only_and_if_a_match_can_begin_from_it() {
+        let Some(setup::Game::Started(told)) =
+            setup(&started_at(HORSES, GameKind::Xiangqi.default_setup())).game
+        else {
+            panic!("it has a start");
+        };
+        let read = |change: &dyn Fn(&mut board::Started)| {
+            let mut one = told.clone();
+            change(&mut one);
+            read_setup(Some(&board::Setup { game: Some(setup::Game::Started(one)) }))
+        };
+        let points = |change: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = told.points.to_vec();
+            change(&mut bytes);
+            read(&|one| one.points = bytes.clone().into()).is_ok()
+        };
+        assert!(points(&|_| {}));
+        assert!(!points(&|bytes| bytes.push(0)) && !points(&|bytes| bytes.truncate(44)));
+        assert!(!points(&|bytes| bytes[2] = 0), "a general is missing");
+        assert!(!points(&|bytes| bytes[20] = 0x0F), "no piece has this number");
+        assert!(read(&|one| one.moving = true).is_err());
+        assert!(read(&|one| one.turn = 0).is_err());
+        assert!(read(&|one| one.rules = None).is_err());
+        let black_first = board::XiangqiSetup { black_first: true, ..Default::default() };
+        assert!(read(&|one| one.rules = Some(started::Rules::Xiangqi(black_first))).is_err());
     }
 
     #[test]

@@ -50,6 +50,11 @@ pub(crate) fn any_small(number: u8) -> Setup {
             let opening = GomokuOpening::Swap2;
             Setup::Gomoku(GomokuSetup { size: 5, opening, ..GomokuSetup::default() })
         }
+        5 => {
+            let start =
+                engine::start::Start::read(GameKind::Gomoku, b"5/1w1b1/2b2/1b3/1w3 w").expect("a line");
+            small().begin_from(start).expect("a legal start")
+        }
         _ => small(),
     }
 }
