@@ -5,8 +5,8 @@ use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Achieved, Adapter, Analysis, Blocked, Board, Check, Clock, Club, ClubPlayer, Comparison,
     Connecting, Contact, Engine, Event, Friend, GameSheet, Gift, Guest, HintFound, Hotspot, Invitation,
-    MatchSummary, Me, Nearby, Puzzle, PuzzleCount, QuietHours, Race, Room, Seat, Stranger, Taken,
-    club_player, event, seat,
+    MatchSummary, Me, Nearby, Puzzle, PuzzleCount, PuzzleDays, PuzzleStanding, QuietHours, Race, Room, Seat,
+    Stranger, Taken, club_player, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -29,6 +29,10 @@ pub fn event(event: &Event) -> Value {
             "endings",
             json!({"state": words::endings(one.state), "plies": one.plies, "permille": one.permille,
                 "bytes": one.bytes}),
+        ),
+        Some(event::Body::PuzzleMaking(one)) => (
+            "puzzle_making",
+            json!({"game": words::game(one.game), "found": one.found, "wanted": one.wanted}),
         ),
         Some(event::Body::Friend(one)) => ("friend", friend(one)),
         Some(event::Body::FriendGone(gone)) => ("friend_gone", json!({"id": gone.id})),
@@ -108,7 +112,7 @@ pub fn event(event: &Event) -> Value {
 /// This device, as others see it.
 pub fn me(me: &Me) -> Value {
     json!({"name": me.name, "visibility": words::visibility(me.visibility),
-        "fingerprint": me.fingerprint, "found_when_closed": me.found_when_closed,
+        "fingerprint": me.fingerprint, "found_when_closed": me.found_when_closed, "makes_puzzles": me.makes_puzzles,
         "quiet_hours": me.quiet_hours.as_ref().map(quiet_hours), "has_guests": me.has_guests,
         "ends_with_app": me.ends_with_app})
 }
@@ -383,6 +387,7 @@ pub fn sheet(sheet: &GameSheet) -> Value {
             "least": option.numbers.then_some(option.least), "most": option.numbers.then_some(option.most),
         })).collect::<Vec<_>>(),
         "rules_en": sheet.rule_sheet_en, "rules_zh": sheet.rule_sheet_zh, "problem": sheet.problem,
+        "gives_odds": words::side(sheet.gives_odds),
         "strength": sheet.strength.as_ref().map(|strength| json!({
             "level_tenths": strength.level_tenths, "lowest_tenths": strength.lowest_tenths,
             "highest_tenths": strength.highest_tenths, "matches": strength.matches, "history": strength.history,
@@ -429,6 +434,21 @@ pub fn puzzle(puzzle: &Puzzle) -> Value {
 pub fn puzzle_count(count: &PuzzleCount) -> Value {
     json!({"game": words::game(count.game).replace('_', "-"), "puzzles": count.puzzles, "solved": count.solved,
         "yours": count.yours, "due": count.due})
+}
+
+/// How the player fares in the puzzles of a game; without results `rating` and `deviation` are null.
+pub fn puzzle_standing(standing: &PuzzleStanding) -> Value {
+    let rated = |number: u32| (standing.rated > 0).then_some(number);
+    let today = standing.today.iter().map(|one| json!({"id": one.id, "mark": words::today_mark(one)}));
+    json!({"game": words::game(standing.game).replace('_', "-"), "rating": rated(standing.rating),
+        "deviation": rated(standing.deviation), "rated": standing.rated, "run": standing.run,
+        "best_run": standing.best_run, "today": today.collect::<Vec<_>>()})
+}
+
+/// Days in a row on which today's five were solved; `week`: the last seven days, today first.
+pub fn puzzle_days(days: PuzzleDays) -> Value {
+    let week: Vec<bool> = (0..7).map(|ago| (days.week >> ago) & 1 == 1).collect();
+    json!({"streak": days.streak, "best": days.best, "week": week})
 }
 
 /// The contents of a backup that the next start restores.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use proto::control::{
     Account, Blocked, Carrier, Club, Comparison, Connecting, Contact, Endings, Engine, Engines, Event,
-    Friend, Gift, Guest, Hotspot, Invitation, Me, Nearby, Radio, Ready, Room, Stranger, Thinking,
-    event::Body,
+    Friend, Gift, Guest, Hotspot, Invitation, Me, Nearby, PuzzleMaking, Radio, Ready, Room, Stranger,
+    Thinking, event::Body,
 };
 
 /// The host's state as received so far. Keys are the host's ids.
@@ -38,6 +38,8 @@ pub struct HostState {
     pub clubs: BTreeMap<u32, Club>,
     /// State of Liuzhou chess's endgame table.
     pub endings: Endings,
+    /// Puzzles that are being made.
+    pub puzzle_making: PuzzleMaking,
     /// Open comparisons, oldest first.
     pub comparisons: Vec<Comparison>,
     /// Open invitations, sent and received, oldest first.
@@ -76,6 +78,7 @@ impl HostState {
             Body::Contact(contact) => drop(self.contacts.insert(contact.account.clone(), contact)),
             Body::ContactGone(gone) => drop(self.contacts.remove(&gone.id)),
             Body::Endings(endings) => self.endings = endings,
+            Body::PuzzleMaking(making) => self.puzzle_making = making,
             Body::Engines(list) => self.engines = list.engines,
             Body::Club(club) => drop(self.clubs.insert(club.id.parse().unwrap_or(0), club)),
             Body::ClubGone(gone) => drop(self.clubs.remove(&gone.id.parse().unwrap_or(0))),
@@ -122,6 +125,7 @@ impl HostState {
         bodies.extend(self.contacts.values().cloned().map(Body::Contact));
         bodies.extend(self.clubs.values().cloned().map(Body::Club));
         bodies.push(Body::Endings(self.endings));
+        bodies.push(Body::PuzzleMaking(self.puzzle_making));
         bodies.extend(
             (!self.engines.is_empty()).then(|| Body::Engines(Engines { engines: self.engines.clone() })),
         );

@@ -5,7 +5,8 @@ use proto::control::{
     AccountState, Carrier, CheckState, ClubResult, ClubState, ClubWay, ColourChoice, ComparisonEnd,
     ConnectState, ContactState, EndingsState, EngineProtocol, FactKind, Help, HotspotState, InvitationEnd,
     LetterState, LinkState, MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, Presence, PuzzleProgress,
-    PuzzleState, RadioState, RefusalCode, Score, Seat, ThreatKind, Unreached, Visibility, score, seat,
+    PuzzleState, RadioState, RefusalCode, Score, Seat, ThreatKind, TodayMark, TodayPuzzle, Unreached,
+    Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -92,7 +93,9 @@ pub fn letter(number: i32) -> String {
 
 /// The game, with the options that differ from its default rules: `gomoku 15x15, renju`.
 pub fn setup(setup: Option<&Setup>) -> String {
-    match setup.and_then(|setup| setup.game.as_ref()) {
+    let start = if setup.is_some_and(Setup::is_started) { ", from a position" } else { "" };
+    let rules = setup.and_then(Setup::rules);
+    let game = match &rules {
         Some(setup::Game::Gomoku(gomoku)) => {
             let rule = word!(GomokuRule, gomoku.rule, "GOMOKU_RULE_");
             let edge = if gomoku.edge_five_wins { "" } else { ", edge five does not win" };
@@ -106,8 +109,9 @@ pub fn setup(setup: Option<&Setup>) -> String {
             let race = if lights.race { ", race" } else { "" };
             format!("lights-out {}x{}{race}", lights.columns, lights.rows)
         }
-        None => "a game that this program does not know".into(),
-    }
+        Some(setup::Game::Started(_)) | None => "a game that this program does not know".into(),
+    };
+    game + start
 }
 
 /// A bot's level as players read it: `5`, or `5.5`.
@@ -147,6 +151,16 @@ pub fn score(score: Score) -> String {
         Some(score::Score::WinIn(plies)) => format!("wins in {plies}"),
         Some(score::Score::LossIn(plies)) => format!("loses in {plies}"),
         None => "?".into(),
+    }
+}
+
+/// How one of today's five went, as one word.
+pub fn today_mark(one: &TodayPuzzle) -> &'static str {
+    match one.mark() {
+        TodayMark::TodayUnspecified | TodayMark::TodayOpen => "open",
+        TodayMark::TodayMissed => "missed",
+        TodayMark::TodayLate => "late",
+        TodayMark::TodayFirst => "first",
     }
 }
 

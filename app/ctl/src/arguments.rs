@@ -364,7 +364,8 @@ pub(crate) enum Command {
         /// Id of the match, or an unambiguous prefix of it
         id: String,
     },
-    /// List the puzzles of a game and which are solved; without a game, count them and show today's Lights Out board
+    /// List the puzzles of a game, which are solved, your rating and today's five; without a game, count them and show today's
+    /// Lights Out board
     Puzzles {
         /// Game whose puzzles are listed
         #[arg(value_enum)]
@@ -372,10 +373,13 @@ pub(crate) enum Command {
         /// List your own mistakes of the game instead, those that are due first
         #[arg(long, requires = "game")]
         yours: bool,
+        /// Make 20 more puzzles of the game on this device, which takes up to minutes and goes on if you interrupt, and then list them
+        #[arg(long, requires = "game", conflicts_with = "yours")]
+        make: bool,
     },
     /// Open a puzzle in a room, where `play`, `hint`, `take-back`, `new-game` (start over) and `close` work
     Puzzle {
-        /// Id of the puzzle, as `puzzles` prints it [default: the easiest unsolved puzzle of the game]
+        /// Id of the puzzle, as `puzzles` prints it [default: the unsolved puzzle of the game nearest to your rating]
         which: Option<String>,
         /// Game to choose a puzzle of, when no id is given
         #[arg(long, value_enum, default_value_t = Game::Gomoku)]
@@ -383,6 +387,9 @@ pub(crate) enum Command {
         /// Your own mistake of the game that is due first
         #[arg(long, conflicts_with = "which")]
         yours: bool,
+        /// The first of today's five of the game that is not solved
+        #[arg(long, conflicts_with_all = ["which", "yours"])]
+        today: bool,
     },
     /// Close a room; an unfinished match is kept
     Close {
@@ -683,6 +690,25 @@ pub(crate) struct GameChoice {
     /// A rule option, such as `size=9`; may be given several times
     #[arg(long = "option", short = 'o', value_name = "OPTION=VALUE", value_parser = parse_option)]
     pub(crate) options: Vec<(String, String)>,
+    /// Begin from this position: a FEN, the line of a position, or a file with one of these, an SGF or a .psq
+    #[arg(long, value_name = "POSITION|FILE", value_parser = parse_start)]
+    pub(crate) from: Option<Start>,
+}
+
+/// A position as text, in the form in which the host reads it.
+#[derive(Clone)]
+pub(crate) struct Start(pub(crate) Vec<u8>);
+
+fn parse_start(text: &str) -> Result<Start, String> {
+    let path = std::path::Path::new(text);
+    if !path.is_file() {
+        return Ok(Start(text.as_bytes().to_vec()));
+    }
+    let length = path.metadata().map_err(|error| error.to_string())?.len();
+    if length > proto::limits::START_TEXT_BYTES as u64 {
+        return Err("the file is too long for a position".into());
+    }
+    std::fs::read(path).map(Start).map_err(|error| error.to_string())
 }
 
 fn parse_option(text: &str) -> Result<(String, String), String> {

@@ -197,8 +197,8 @@ impl Conversation {
                 let room_id = self.room(room.room.as_deref(), |room| room.differs)?.id;
                 self.ask_done(request::Body::TakeTheirs(control::TakeTheirs { room_id })).await
             }
-            Command::Puzzles { game, yours } => self.puzzles(game, yours).await,
-            Command::Puzzle { which, game, yours } => self.puzzle(which, game, yours).await,
+            Command::Puzzles { game, yours, make } => self.puzzles(game, yours, make).await,
+            Command::Puzzle { which, game, yours, today } => self.puzzle(which, game, (yours, today)).await,
             Command::Rooms => {
                 let rooms: Vec<Room> = self.host.state().rooms.values().cloned().collect();
                 rooms.iter().try_for_each(|room| self.print(|| text::room(room), || json::room(room)))

@@ -52,6 +52,12 @@ pub(crate) enum DeviceCommand {
         #[arg(value_enum)]
         to: Option<Switch>,
     },
+    /// Set whether new puzzles are made unasked, on mains power while nobody uses the device; without an argument, print it
+    MakesPuzzles {
+        /// The new setting
+        #[arg(value_enum)]
+        to: Option<Switch>,
+    },
     /// Set the hours without notifications and sounds, in local time; without an argument, print them
     QuietHours {
         /// Time of day such as 22:00 at which they begin; `off` for none
@@ -218,6 +224,14 @@ impl Conversation {
                     || if on { "on: friends find this device" } else { "off: nobody finds it" }.into(),
                     || json!({"found_when_closed": on}),
                 )
+            }
+            DeviceCommand::MakesPuzzles { to } => {
+                if let Some(to) = to {
+                    let set = control::SetMakesPuzzles { on: to == Switch::On };
+                    self.host.ask(request::Body::SetMakesPuzzles(set)).await?;
+                }
+                let on = self.host.state().me.makes_puzzles;
+                self.print(|| if on { "on" } else { "off" }.into(), || json!({"makes_puzzles": on}))
             }
             DeviceCommand::QuietHours { from, until } => {
                 if let Some(hours) = asked_hours(from.as_deref(), until.as_deref())? {

@@ -243,5 +243,6 @@ pub(crate) fn choice(game: &GameChoice) -> control::GameChoice {
         options: (game.options.iter().cloned())
             .map(|(option, value)| control::ChosenOption { option, value })
             .collect(),
+        start: game.from.clone().map_or_else(Vec::new, |from| from.0).into(),
     }
 }

@@ -5,7 +5,8 @@
 
 use std::collections::VecDeque;
 
-use engine::{Action, AnyGame, Game, GomokuRule, Point};
+use engine::start::{Start, StartPiece};
+use engine::{Action, AnyGame, Game, GomokuRule, Point, Side};
 
 use crate::conversation::{Dialect, Heard, Question, unjudged};
 use crate::fault::{Fault, shown};
@@ -74,11 +75,16 @@ impl Dialect for Gomocup {
             format!("INFO rule {rule}"),
         ];
         let mine = question.game.color(question.game.turn());
-        let mut stones = Vec::new();
+        let field = |side: Side| if side == mine { 1 } else { 2 };
+        // The stones of a position that was set up, in turn, since the order says who has placed the last one.
+        let start = Start::of(&question.start);
+        let line =
+            |(at, piece): (Point, StartPiece)| format!("{},{},{}", at.column, at.row, field(piece.side));
+        let mut stones: Vec<String> = start.iter().flat_map(Start::in_turn).map(line).collect();
         let mut game = question.start.clone();
         for action in &question.actions {
             if let (Action::Place(at), AnyGame::Gomoku(gomoku)) = (action, &game) {
-                let field = if gomoku.next_color() == mine { 1 } else { 2 };
+                let field = field(gomoku.next_color());
                 stones.push(format!("{},{},{field}", at.column, at.row));
             }
             game.act(*action).map_err(|_| Fault::Unsupported)?;

@@ -268,6 +268,24 @@ fn gomocup_is_told_the_rule_and_whose_stones_they_are() {
 }
 
 #[test]
+fn each_protocol_says_the_position_that_a_match_begins_from() {
+    let begun = |game: GameKind, line: &str| {
+        let start = engine::start::Start::read(game, line.as_bytes()).expect("a line");
+        game.default_setup().begin_from(start).expect("a legal start")
+    };
+    let mut talk = Talk::gomocup();
+    talk.ask(&question(&begun(GameKind::Gomoku, "5/1w3/2b2/3b1/1w3 b"), &["c2"]));
+    talk.hear("OK").expect("it is ready");
+    let said = talk.said();
+    let at = said.iter().position(|line| line == "BOARD").expect("a board");
+    assert_eq!(said[at..], ["BOARD", "3,1,2", "1,0,1", "2,2,2", "1,3,1", "2,1,2", "DONE"]);
+    let mut talk = Talk::gtp();
+    let said = talk.ask(&question(&begun(GameKind::Go, "bb3/w4/5/5/5 w"), &[]));
+    assert_eq!(said.iter().filter(|line| line.contains(" play ")).count(), 3, "{said:?}");
+    assert!(said.last().expect("genmove").ends_with('W'));
+}
+
+#[test]
 fn after_a_swap_the_stones_belong_to_the_colour() {
     let setup = match GameKind::Gomoku.default_setup() {
         Setup::Gomoku(setup) => Setup::Gomoku(engine::GomokuSetup { opening: GomokuOpening::Swap2, ..setup }),

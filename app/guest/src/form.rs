@@ -220,7 +220,7 @@ pub fn room(room: &Room, around: &Around) -> String {
 
 /// Whether Go is scored by area.
 fn counts_area(setup: Option<&Setup>) -> bool {
-    matches!(setup.and_then(|setup| setup.game.as_ref()), Some(setup::Game::Go(go)) if !go.territory)
+    matches!(setup.and_then(Setup::rules), Some(setup::Game::Go(go)) if !go.territory)
 }
 
 fn seat(seat: Option<&Seat>, link: Option<&LinkState>, around: &Around, side: Side) -> Value {

@@ -61,7 +61,7 @@ use crate::nearby::Neighbourhood;
 use crate::notifying::{self, Notifying};
 use crate::power::{Engines, Power, PowerNews};
 use crate::profile::Profile;
-use crate::puzzles::{self, Puzzles};
+use crate::puzzles::{self, Maker, Puzzles};
 use crate::radios::{Radio, RadioNews};
 use crate::refusal::Refusal;
 use crate::registry::People;
@@ -137,6 +137,8 @@ pub(crate) enum Message {
     Hotspot(u64, crate::desktop::AccessPointNews),
     /// From an engine that the user has added, or is about to.
     Installed(crate::installed::News),
+    /// From the thread with this number that makes puzzles.
+    PuzzlesMade(u64, puzzles::MakerNews),
     /// The verdict on a move in this puzzle room.
     PuzzleJudged(MatchId, puzzles::Judged),
     /// The result of a hint search in this puzzle room, for this responder.
@@ -193,6 +195,7 @@ pub(crate) struct Actor {
     radios: Vec<Radio>,
     rooms: BTreeMap<MatchId, Room>,
     puzzles: Puzzles,
+    maker: Maker,
     /// Rooms that have changed since clients were last shown them.
     dirty: BTreeSet<MatchId>,
     bot_maker: BotMaker,
@@ -281,6 +284,7 @@ impl Actor {
             radios: Vec::new(),
             rooms: BTreeMap::new(),
             puzzles: Puzzles::default(),
+            maker: Maker::new(power.engines.clone()),
             dirty: BTreeSet::new(),
             bot_maker: config.bots,
             bot_time: config.bot_time,
@@ -393,7 +397,10 @@ impl Actor {
                 self.notifying.start_app(self.clients.anyone_has_window());
             }
             Message::Sleep(news) => self.on_sleep_news(news),
-            Message::Power(news) => self.rest_or_wake(|engines| engines.on_news(news)),
+            Message::Power(news) => {
+                self.rest_or_wake(|engines| engines.on_news(news));
+                self.maker.note_power(Instant::now());
+            }
             #[cfg(feature = "guest")]
             Message::Guest(news) => self.guest_said(news),
             #[cfg(feature = "guest")]
@@ -403,6 +410,7 @@ impl Actor {
             #[cfg(feature = "online")]
             Message::Online(view) => self.online_changed(view),
             Message::Installed(news) => self.installed_said(news),
+            Message::PuzzlesMade(ticket, news) => self.puzzles_made(ticket, news),
             Message::PuzzleJudged(id, judged) => self.puzzle_judged(id, judged),
             Message::PuzzleHint(responder, id, found) => self.puzzle_hint_found(responder, id, found),
             Message::DeadProposed(about, stones) => self.dead_proposed(about, &stones),
@@ -477,7 +485,7 @@ impl Actor {
         #[cfg(not(feature = "online"))]
         let letters = None;
         let others = [self.exposure_deadline(), self.suspend.due(), self.guests_deadline(), letters];
-        let others = others.into_iter().chain([self.air_deadline()]);
+        let others = others.into_iter().chain([self.air_deadline(), self.maker.deadline()]);
         people.into_iter().chain(others).flatten().min()
     }
 
@@ -497,6 +505,7 @@ impl Actor {
             info!(told, "the system may sleep");
         }
         self.guests_on_time();
+        self.make_puzzles_unasked(now);
         #[cfg(feature = "online")]
         self.letters_on_time();
     }
@@ -507,6 +516,7 @@ impl Actor {
         self.bots.clear();
         self.judge.stop();
         self.tablebase.stop();
+        self.maker.stop();
         for id in self.rooms.keys().copied().collect::<Vec<_>>() {
             self.stop_clock(id);
         }
@@ -575,7 +585,10 @@ impl Actor {
                 self.work.stop(id);
                 Ok(done())
             }
-            Some(body) => return self.request(responder, body),
+            Some(body) => {
+                self.maker.note_use(Instant::now());
+                return self.request(responder, body);
+            }
         };
         // Events are sent before the reply, so that a client knows the effects of its request when the reply arrives.
         self.show_changes();
@@ -613,6 +626,7 @@ impl Actor {
         #[cfg(feature = "online")]
         events.extend(self.online_events());
         events.push(event::Body::Endings(self.tablebase.shown()));
+        events.push(event::Body::PuzzleMaking(self.maker.shown()));
         events.extend(self.installed.event());
         events.push(event::Body::Ready(control::Ready {}));
         // To every client that attaches, because none may have been attached when it happened.

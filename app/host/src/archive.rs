@@ -6,11 +6,12 @@ use session::{MatchId, MatchRecord, MatchResult, Pace, wire};
 use tracing::warn;
 
 use crate::journal::Journal;
+use crate::notes;
 use crate::refusal::Refusal;
 use crate::room::{PlayerId, Room, Seat, parse_match_name};
 use crate::setup::{needs_one_device, replayed};
 use crate::show;
-use crate::store::{MatchFilter, Opponent, SavedMatch, StoreError};
+use crate::store::{KeptNotes, MatchFilter, Opponent, SavedMatch, StoreError};
 
 /// Default number of matches in a list.
 const LISTED: u32 = 20;
@@ -131,16 +132,24 @@ pub(crate) fn room(saved: SavedMatch) -> Result<Room, Refusal> {
         .map_err(|error| Refusal::new(RefusalCode::RefusalNoSuchRoom, error.to_string()))
 }
 
-/// The position of a kept match that a client looks at.
-pub(crate) fn position(saved: SavedMatch, look: &control::Look) -> Result<control::Position, Refusal> {
-    let ply = look.ply.min(saved.record.actions.len() as u32);
-    let over = ply as usize == saved.record.actions.len() && saved.record.result.is_some();
-    let game = replayed(&saved.record, ply)?;
+/// The position of a kept match that a client looks at, with what is noted there.
+pub(crate) fn position(
+    saved: SavedMatch,
+    notes: Option<&KeptNotes>,
+    look: &control::Look,
+) -> Result<control::Position, Refusal> {
+    let total = saved.record.actions.len() as u32;
+    let (ply, line) = notes::along_record(&saved.record, notes, look.ply.min(total), &look.line);
+    let mut game = replayed(&saved.record, ply)?;
+    let notes = notes.map(|notes| notes::shown(notes, &mut game, ply, total, line)).transpose()?;
+    let beside = notes.as_ref().is_some_and(|notes| !notes.line.is_empty());
+    let over = ply == total && saved.record.result.is_some() && !beside;
     let mut position = control::Position {
         room_id: look.room_id.clone(),
         ply,
         board: Some(show::board(&game, over)),
-        total: saved.record.actions.len() as u32,
+        total,
+        notes,
         moves: show::moves(&saved.record.actions[..ply as usize]),
         total_moves: show::moves(&saved.record.actions),
         ..Default::default()
@@ -254,7 +263,7 @@ mod tests {
     fn a_look_beyond_the_end_sees_the_end() {
         let look = |ply, record| {
             let look = control::Look { ply, record, ..control::Look::default() };
-            position(saved(&points(), Seat::BOTH_HERE), &look).expect("a position")
+            position(saved(&points(), Seat::BOTH_HERE), None, &look).expect("a position")
         };
         assert_eq!((look(99, false).ply, look(99, false).total), (6, 6));
         assert_eq!((look(2, false).ply, look(2, false).moves, look(2, false).total_moves), (2, 2, 6));

@@ -2,20 +2,23 @@
 
 use engine::files::{self, Format, GameFile};
 use engine::heading::{Cause, Ended, Heading};
+use engine::notes::Notes;
 use engine::record::Record;
+use engine::start::Start;
 use engine::xiangqi::Notation;
-use engine::{AnyGame, GameKind, Side};
+use engine::{AnyGame, GameKind, Setup, Side};
 use proto::control::{self, RefusalCode};
 use proto::limits;
 use session::{MatchId, MatchRecord, MatchResult};
 
+use crate::games;
 use crate::journal::Journal;
 use crate::refusal::Refusal;
 use crate::responder::Responder;
 use crate::room::{PlayerId, Seat};
 use crate::setup::replayed;
 use crate::show;
-use crate::store::{KeptFile, SavedMatch};
+use crate::store::{KeptFile, KeptNotes, SavedMatch};
 use crate::work::{Job, Work};
 
 /// A match read from a file.
@@ -23,18 +26,33 @@ pub(crate) struct Imported {
     record: MatchRecord,
     origin: control::Origin,
     file: KeptFile,
+    notes: KeptNotes,
+}
+
+/// The setup of a file's match, with its start if the file begins from a position.
+fn begun_setup(file: &GameFile) -> Result<Setup, Refusal> {
+    let setup = file.start.setup();
+    let fresh = AnyGame::new(&setup).map_err(|error| unreadable("规则无法识别", error.0))?;
+    if fresh.key() == file.start.key() {
+        return Ok(setup);
+    }
+    let no_start = || unreadable("文件从一个不能开局的局面开始", "no match can begin where the file begins");
+    let start = Start::of(&file.start).ok_or_else(no_start)?;
+    let setup = setup.begin_from(start).map_err(|error| {
+        let words = games::start_problem(error, file.start.kind());
+        Refusal { reason: Some(words), ..unreadable("", "no match can begin where the file begins") }
+    })?;
+    // Counters and prisoners of the file are not part of a start, so the moves may end the match at another place.
+    let mut game = AnyGame::new(&setup).map_err(|error| unreadable("规则无法识别", error.0))?;
+    let goes_on = file.actions.iter().all(|&action| game.act(action).is_ok());
+    if goes_on { Ok(setup) } else { Err(no_start()) }
 }
 
 impl Imported {
     /// Reads a file as a match of this id.
     fn read(id: MatchId, import: &control::Import) -> Result<Self, Refusal> {
         let file = read_file(&import.name, &import.content)?;
-        let setup = file.start.setup();
-        let fresh = AnyGame::new(&setup).map_err(|error| unreadable("规则无法识别", error.0))?;
-        if fresh.key() != file.start.key() {
-            let why = "it begins with a position that was set up by hand";
-            return Err(unreadable("文件从摆好的局面开始，暂时不能导入", why));
-        }
+        let setup = begun_setup(&file)?;
         if file.actions.len() > limits::SHOWN_ACTIONS {
             return Err(unreadable("步数太多", "the game is too long"));
         }
@@ -44,6 +62,7 @@ impl Imported {
             None => file.heading.ended.and_then(explained),
         };
         record.actions = file.actions;
+        let notes = KeptNotes { notes: file.notes, left_out: file.left_out, edited: false };
         let Heading { first, second, event, date, ended } = file.heading;
         // A result that the record does not show is taken from the file.
         let unexplained = ended.filter(|_| record.result.is_none());
@@ -53,16 +72,20 @@ impl Imported {
         let ending = import.name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
         let actions = record.actions.len() as u32;
         let file = KeptFile { ending, actions, content: import.content.to_vec() };
-        Ok(Self { record, origin, file })
+        Ok(Self { record, origin, file, notes })
     }
 
     /// Keeps the match; returns its id. Importing the same file again returns the same match.
     pub(crate) fn keep(self, journal: &mut Journal, unix_ms: i64) -> Result<MatchId, Refusal> {
-        let Self { record, origin, file } = self;
+        let Self { record, origin, file, notes } = self;
         if let Some(known) = journal.taken_from(&file)? {
+            // A program before notes may have taken it in.
+            if journal.notes_of(known)?.is_none() {
+                journal.keep(|store| store.set_notes(known, &notes))?;
+            }
             return Ok(known);
         }
-        journal.keep(|store| store.take_in(&record, Seat::BOTH_HERE, (&origin, &file), unix_ms))?;
+        journal.keep(|store| store.take_in(&record, Seat::BOTH_HERE, (&origin, &file, &notes), unix_ms))?;
         Ok(record.id)
     }
 }
@@ -103,9 +126,10 @@ pub(crate) fn to_export(
     name_of: impl Fn(&PlayerId) -> String,
 ) -> Result<Export, Refusal> {
     let heading = heading(&saved, journal.day_of(saved.changed_unix_ms)?, own, name_of);
-    let original = journal.file_of(saved.record.id)?;
+    let notes = journal.notes_of(saved.record.id)?.unwrap_or_default();
+    let original = if notes.edited { None } else { journal.file_of(saved.record.id)? };
     let (format, ply, record) = (export.format.clone(), export.ply, saved.record);
-    Ok(Box::new(move || exported(&format, ply, &record, heading, original)))
+    Ok(Box::new(move || exported(&format, ply, &record, heading, (original, notes.notes))))
 }
 
 /// Writes a file on a thread of its own. `told` gets `to` and the file there, after `ended` was called; `to` comes back with a
@@ -156,13 +180,13 @@ fn heading(saved: &SavedMatch, day: String, own: &str, name_of: impl Fn(&PlayerI
     }
 }
 
-/// The file of a match. An unchanged imported match is exported as the original file, with its comments and variations.
+/// The file of a match. An unchanged imported match is exported as the original file; every other one with its notes.
 fn exported(
     format: &str,
     ply: Option<u32>,
     record: &MatchRecord,
     heading: Heading,
-    original: Option<KeptFile>,
+    (original, notes): (Option<KeptFile>, Notes),
 ) -> Result<control::File, Refusal> {
     let game = replayed(record, ply.unwrap_or(u32::MAX))?;
     let kind = game.kind();
@@ -184,10 +208,15 @@ fn exported(
         return Ok(control::File { name: name(&kept.ending), content: kept.content.into() });
     }
     let name = name(ending);
+    let (start, actions) = (replayed(record, 0)?, &record.actions);
+    let actions = actions[..actions.len().min(ply.unwrap_or(u32::MAX) as usize)].to_vec();
+    let (notes, left_out) = notes.until(actions.len() as u32).fitted(&start, &actions);
     let file = GameFile {
-        start: replayed(record, 0)?,
-        actions: record.actions[..game.ply() as usize].to_vec(),
+        start,
+        actions,
         game,
+        notes,
+        left_out,
         result: None,
         heading,
         tags: Vec::new(),
@@ -239,6 +268,18 @@ fn read_file(name: &str, content: &[u8]) -> Result<GameFile, Refusal> {
             &format!("line {}, column {}: expected {}", at.line, at.column, at.expected),
         )
     })
+}
+
+/// The board of the last position in a file, for callers that draw it without a host. The format follows from the extension of
+/// `name`. The error is a sentence in English.
+pub fn position_in_file(name: &str, content: &[u8]) -> Result<control::Board, String> {
+    if content.len() > limits::FILE_BYTES {
+        return Err("the file is too large".into());
+    }
+    match read_file(name, content) {
+        Ok(file) => Ok(show::position(&file.game)),
+        Err(refusal) => Err(refusal.reason.map_or(refusal.detail, |reason| reason.en)),
+    }
 }
 
 /// The file name of an exported match, such as `2026-11-24 Ann – Level 3.pgn`; the game takes the place of unknown players.
@@ -377,10 +418,19 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_begins_with_a_board_set_up_by_hand_is_not_imported() {
-        let read = |text| Imported::read(MatchId([1; 16]), &file("a.sgf", text)).map(drop);
-        assert!(read("(;GM[1]SZ[9]AB[aa];W[gc])").is_err());
-        assert!(read("(;GM[1]SZ[9];B[gc])").is_ok());
+    fn a_file_that_begins_with_a_board_set_up_by_hand_is_a_match_from_there_if_one_can_begin_there() {
+        let read = |name: &str, text: &str| {
+            let import = control::Import { name: name.into(), content: text.as_bytes().to_vec().into() };
+            let imported = Imported::read(MatchId([1; 16]), &import);
+            imported.map(|imported| imported.record.setup.start().map(Start::line))
+        };
+        let started = read("a.sgf", "(;GM[1]SZ[9]AB[aa];W[gc])").expect("a match");
+        assert_eq!(started.as_deref(), Some("b8/9/9/9/9/9/9/9/9 w"));
+        assert_eq!(read("a.sgf", "(;GM[1]SZ[9];B[gc])").expect("a match"), None);
+        let pgn = |fen: &str| format!("[Game \"Chinese Chess\"]\n[FEN \"{fen}\"]\n\n*\n");
+        assert!(read("a.pgn", &pgn("3k5/9/9/9/9/9/9/9/9/3R1K3 b - - 12 30")).expect("a match").is_some());
+        let mate = read("a.pgn", &pgn("3k5/4R4/9/9/9/9/9/9/9/3RK4 b")).expect_err("it is over");
+        assert_eq!(mate.reason.map(|words| words.en).as_deref(), Some("Black has no move."));
     }
 
     #[test]
@@ -403,13 +453,18 @@ mod tests {
             })
         };
         let content = |ply, record: &MatchRecord| {
-            exported("", ply, record, heading(), kept()).ok().map(|file| file.content.to_vec())
+            exported("", ply, record, heading(), (kept(), Notes::default()))
+                .ok()
+                .map(|file| file.content.to_vec())
         };
         assert_eq!(content(None, &record).as_deref(), Some(text.as_bytes()));
         assert_ne!(content(Some(1), &record).as_deref(), Some(text.as_bytes()), "a part of it");
         let mut longer = record.clone();
         longer.actions.push(engine::Action::Pass);
         assert_ne!(content(None, &longer).as_deref(), Some(text.as_bytes()), "it was played on");
-        assert!(exported("doc", None, &record, heading(), None).is_err(), "no such format");
+        assert!(
+            exported("doc", None, &record, heading(), (None, Notes::default())).is_err(),
+            "no such format"
+        );
     }
 }

@@ -3,10 +3,11 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use engine::lights_out::{LightsOutSetup, Solution, Start};
+use engine::lights_out::{LightsOutSetup, Solution, Start as Lights};
 use engine::options::{Both, ChoiceError, GameOption};
+use engine::start::{Start, StartError};
 use engine::threats::{self, ThreatKind};
-use engine::{AnyGame, Bot, GameKind, Language, Limits, Report, Setup};
+use engine::{AnyGame, Bot, GameKind, Language, Limits, Report, Setup, TextError};
 use proto::control::{self, RefusalCode};
 use proto::limits;
 use session::{Colours, Pace, Terms, wire};
@@ -40,7 +41,7 @@ pub(crate) fn read(
             let kind = wire::read_game(choice.game).ok_or_else(|| bad("no such game"))?;
             let mut setup =
                 if choice.preset.is_empty() { kind.default_setup() } else { kind.preset(&choice.preset)? };
-            if let Setup::LightsOut(LightsOutSetup { start: Start::Random { seed: number, .. }, .. }) =
+            if let Setup::LightsOut(LightsOutSetup { start: Lights::Random { seed: number, .. }, .. }) =
                 &mut setup
             {
                 *number = seed().into();
@@ -48,9 +49,34 @@ pub(crate) fn read(
             for one in &choice.options {
                 setup.choose(&one.option, &one.value)?;
             }
-            Ok(setup)
+            if choice.start.is_empty() {
+                return Ok(setup);
+            }
+            let start = Start::read(kind, &choice.start).map_err(unread)?;
+            setup.begin_from(start).map_err(|error| no_start(error, kind))
         }
     }
+}
+
+/// A text that is no position.
+pub(crate) fn unread(error: TextError) -> Refusal {
+    let TextError { line, column, .. } = error;
+    let reason = control::Words {
+        zh: format!("读不懂这个局面（第 {line} 行第 {column} 个字）。"),
+        en: format!("This is no position that can be read (line {line}, column {column})."),
+    };
+    Refusal { reason: Some(reason), ..bad(error) }
+}
+
+/// A position from which no match can begin.
+pub(crate) fn no_start(error: StartError, kind: GameKind) -> Refusal {
+    Refusal { reason: Some(start_problem(error, kind)), ..bad(error) }
+}
+
+/// Why no match can begin from a position.
+pub(crate) fn start_problem(error: StartError, kind: GameKind) -> control::Words {
+    let [zh, en] = [Language::Chinese, Language::English].map(|language| error.words(kind, language));
+    control::Words { zh, en }
 }
 
 /// The options and rules of a choice or of a setup, for a menu.
@@ -77,6 +103,7 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
         paces: paces(asked.pace.as_ref())?,
         // It is of the person, not of the game.
         strength: None,
+        gives_odds: setup.gives_odds().map_or(0, |side| wire::side(side).into()),
     })
 }
 
@@ -287,6 +314,7 @@ mod tests {
                     value: (*value).into(),
                 })
                 .collect(),
+            ..Default::default()
         }
     }
 

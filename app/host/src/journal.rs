@@ -15,6 +15,10 @@ pub(crate) const MET_BY: &str = "met_by/";
 /// Prefix of settings keys, followed by a friend's key: the friend's XMPP address.
 pub(crate) const ACCOUNT_OF: &str = "account_of/";
 
+/// Prefix of settings keys, followed by a friend's key: `yes` or `no`, whether the friend's version knows matches from a position
+/// that was set up, by its last hello.
+pub(crate) const KNOWS_STARTS: &str = "knows_starts/";
+
 /// Dereferences to [`Store`] for reading; writing is possible through [`Journal::keep`] only, so that every failed write is
 /// reported.
 pub(crate) struct Journal {

@@ -1,18 +1,27 @@
 //! Lessons: the position of a step is recomputed from its actions at every request; nothing is kept.
 
 use engine::lessons::{self, NotTaught, Said};
+use engine::{Action, AnyGame, GameKind};
 use proto::control::{self, RefusalCode};
 use session::wire;
 
 use crate::refusal::Refusal;
 use crate::show::position;
 
+fn bad(what: &str) -> Refusal {
+    Refusal::new(RefusalCode::RefusalBadRequest, what)
+}
+
+/// The game and the actions of a step.
+fn read(asked: &control::Teach) -> Result<(GameKind, Vec<Action>), Refusal> {
+    let kind = wire::read_game(asked.game).ok_or_else(|| bad("no such game"))?;
+    let action = |action| wire::read_action(Some(action)).map_err(|error| bad(&error.to_string()));
+    Ok((kind, asked.actions.iter().map(action).collect::<Result<_, _>>()?))
+}
+
 /// The step of a lesson after these actions.
 pub(crate) fn teach(asked: &control::Teach) -> Result<control::Lesson, Refusal> {
-    let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
-    let kind = wire::read_game(asked.game).ok_or_else(|| bad("no such game"))?;
-    let read = |action| wire::read_action(Some(action)).map_err(|error| bad(&error.to_string()));
-    let actions = asked.actions.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let (kind, actions) = read(asked)?;
     let step = asked.step as usize;
     let taught = lessons::teach(kind, step, &actions).map_err(|why| match (why, actions.last()) {
         (NotTaught::Illegal(illegal), Some(action)) => {
@@ -39,6 +48,17 @@ pub(crate) fn teach(asked: &control::Teach) -> Result<control::Lesson, Refusal> 
         board: Some(position(&taught.game)),
         wanted: taught.wanted.into_iter().map(wire::action).collect(),
     })
+}
+
+/// The position of a step after these actions; where they end the game, the first position of the step.
+pub(crate) fn position_of(asked: &control::Teach) -> Result<AnyGame, Refusal> {
+    let (kind, actions) = read(asked)?;
+    let after = |actions: &[Action]| {
+        let taught = lessons::teach(kind, asked.step as usize, actions);
+        taught.map(|taught| taught.game).map_err(|why| bad(&why.to_string()))
+    };
+    let game = after(&actions)?;
+    if game.outcome().is_some() { after(&[]) } else { Ok(game) }
 }
 
 fn words(said: Said) -> control::Words {

@@ -123,6 +123,11 @@ impl Engines {
         self.told().is_dark()
     }
 
+    /// As UPower has said.
+    pub(crate) fn on_battery(&self) -> bool {
+        self.told().news.on_battery
+    }
+
     /// Reads the sensors, which may take milliseconds: not for the actor.
     pub(crate) fn state(&self) -> PowerState {
         let told = *self.told();

@@ -22,6 +22,7 @@ enum Setting<'a> {
     Name(&'a str),
     Visibility(Visibility),
     FoundWhenClosed(bool),
+    MakesPuzzles(bool),
     Wish(Option<GameKind>),
     Language(Language),
     QuietHours(Option<QuietHours>),
@@ -30,6 +31,7 @@ enum Setting<'a> {
 pub(crate) const NAME: &str = "name";
 const VISIBILITY: &str = "visibility";
 const FOUND_WHEN_CLOSED: &str = "found_when_closed";
+const MAKES_PUZZLES: &str = "makes_puzzles";
 const WISH: &str = "wish";
 const LANGUAGE: &str = "language";
 const QUIET_HOURS: &str = "quiet_hours";
@@ -41,6 +43,7 @@ impl Setting<'_> {
             Self::Name(_) => NAME,
             Self::Visibility(_) => VISIBILITY,
             Self::FoundWhenClosed(_) => FOUND_WHEN_CLOSED,
+            Self::MakesPuzzles(_) => MAKES_PUZZLES,
             Self::Wish(_) => WISH,
             Self::Language(_) => LANGUAGE,
             Self::QuietHours(_) => QUIET_HOURS,
@@ -52,7 +55,7 @@ impl Setting<'_> {
         match self {
             Self::Name(name) => (*name).to_owned(),
             Self::Visibility(visibility) => visibility.as_str_name().to_owned(),
-            Self::FoundWhenClosed(on) => if *on { "yes" } else { "no" }.to_owned(),
+            Self::FoundWhenClosed(on) | Self::MakesPuzzles(on) => if *on { "yes" } else { "no" }.to_owned(),
             Self::Wish(game) => game.map_or(0, |kind| kind as u8).to_string(),
             Self::Language(language) => language.as_str_name().to_owned(),
             Self::QuietHours(hours) => hours.map_or_else(String::new, QuietHours::written),
@@ -73,6 +76,8 @@ pub(crate) struct Profile {
     /// Language of notifications.
     language: Language,
     quiet_hours: Option<QuietHours>,
+    /// Puzzles are made unasked.
+    makes_puzzles: bool,
     identity: Arc<Identity>,
     /// Secret shared with friends, from which this device's advertising tags are derived.
     advert_key: [u8; 32],
@@ -112,6 +117,7 @@ impl Profile {
             wish: store.setting(WISH)?.and_then(|number| GameKind::from_number(number.parse().ok()?)),
             language: stored_language.unwrap_or(language),
             quiet_hours: store.setting(QUIET_HOURS)?.and_then(|text| QuietHours::read(&text)),
+            makes_puzzles: store.setting(MAKES_PUZZLES)?.as_deref() != Some("no"),
             advert_key: store.advert_key()?.unwrap_or(*identity.advert_key()),
             identity: Arc::new(identity),
         })
@@ -157,6 +163,7 @@ impl Profile {
                 control::QuietHours { from_minute, until_minute }
             }),
             has_guests,
+            makes_puzzles: self.makes_puzzles,
             ends_with_app: false,
         }
     }
@@ -200,6 +207,16 @@ impl Profile {
     ) -> Result<(), StoreError> {
         keep(journal, &Setting::FoundWhenClosed(on))?;
         self.discoverability.set_found_when_closed(on);
+        Ok(())
+    }
+
+    pub(crate) fn makes_puzzles(&self) -> bool {
+        self.makes_puzzles
+    }
+
+    pub(crate) fn set_makes_puzzles(&mut self, journal: &mut Journal, on: bool) -> Result<(), StoreError> {
+        keep(journal, &Setting::MakesPuzzles(on))?;
+        self.makes_puzzles = on;
         Ok(())
     }
 

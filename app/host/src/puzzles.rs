@@ -1,8 +1,12 @@
-//! Puzzles: the sets, progress, and puzzle rooms.
+//! Puzzles: the sets and those made on this device, progress, and puzzle rooms.
 //!
 //! A puzzle room is shown like any other, with the puzzle's state in `Room.puzzle`. It is not a match: only the number of
-//! tries and the time of the first solution are stored; of one's own mistakes, when they are due again.
+//! tries and the time of the first solution are stored, and how the player fares: ratings of both, today's five, streaks; of one's
+//! own mistakes, when they are due again.
 
+mod kept;
+mod maker;
+mod standing;
 mod task;
 
 use std::collections::BTreeMap;
@@ -22,8 +26,14 @@ use crate::store::SavedPuzzle;
 use crate::wall_clock::WallClock;
 use task::Task;
 
+pub(crate) use maker::{Maker, MakerNews, wanted};
+
 /// Maximum number of open puzzle rooms: each client needs one.
 const MAX_ROOMS: usize = 8;
+
+/// Of the puzzles made on this device, a list shows so many unsolved ones of each grade, and of those that were solved last.
+const LISTED_OPEN: usize = 20;
+const LISTED_SOLVED: usize = 10;
 
 /// A puzzle room.
 struct PuzzleRoom<R> {
@@ -32,6 +42,10 @@ struct PuzzleRoom<R> {
     counted: bool,
     /// Whether a hint was given.
     helped: bool,
+    /// There was a verdict on the first try in this room: what follows is not rated.
+    tried: bool,
+    /// Day on which the room was opened: of the five that this may be one of.
+    day: u32,
     /// Number of hints in the present position, and where the last one says that the move is.
     hints: u32,
     near: Option<Narrowed>,
@@ -51,8 +65,18 @@ pub(crate) struct HintFound {
 }
 
 impl<R> PuzzleRoom<R> {
-    fn new(task: Task, opened: u64) -> Self {
-        Self { task, counted: false, helped: false, hints: 0, near: None, judging: None, opened }
+    fn new(task: Task, opened: u64, day: u32) -> Self {
+        Self {
+            task,
+            counted: false,
+            helped: false,
+            tried: false,
+            day,
+            hints: 0,
+            near: None,
+            judging: None,
+            opened,
+        }
     }
 
     /// The hints about the last position say nothing of this one.
@@ -95,9 +119,10 @@ impl<R> Puzzles<R> {
         &mut self,
         id: MatchId,
         open: &control::OpenPuzzle,
-        journal: &Journal,
+        journal: &mut Journal,
+        today: u32,
     ) -> Result<Option<MatchId>, Refusal> {
-        let task = task(open, journal)?;
+        let task = task(open, journal, today)?;
         let is_full = self.rooms.len() >= MAX_ROOMS;
         let oldest = self.rooms.iter().min_by_key(|(_, room)| room.opened).map(|(id, _)| *id);
         let closed = oldest.filter(|_| is_full);
@@ -105,8 +130,26 @@ impl<R> Puzzles<R> {
             self.close(closed);
         }
         let opened = self.rooms.values().map(|room| room.opened + 1).max().unwrap_or(0);
-        self.rooms.insert(id, PuzzleRoom::new(task, opened));
+        self.rooms.insert(id, PuzzleRoom::new(task, opened, today));
         Ok(closed)
+    }
+
+    /// The position after so many actions of the try, from which a match can begin; where the game is over, that of the puzzle. `None`
+    /// if this is no puzzle's room.
+    ///
+    /// Refused until the try is over: the computer's moves and its hints in such a match would solve the puzzle. After a miss they do
+    /// no harm: the miss is counted.
+    pub(crate) fn position(&self, name: &str, ply: u32) -> Option<Result<AnyGame, Refusal>> {
+        let room = self.rooms.get(&parse_match_name(name)?)?;
+        if room.judging.is_some() || room.task.end().is_none() {
+            return Some(Err(not_over()));
+        }
+        let mut game = room.task.start().clone();
+        for &action in room.task.line().iter().take(ply as usize) {
+            game.act(action).expect("the try has played it");
+        }
+        let from = if game.outcome().is_some() { room.task.start().clone() } else { game };
+        Some(Ok(from))
     }
 
     /// Closes a room. The responder of a move in verification is dropped, which refuses its request.
@@ -218,10 +261,13 @@ impl<R> Puzzles<R> {
         &mut self,
         id: MatchId,
         found: Result<HintFound, Refusal>,
+        journal: &mut Journal,
+        clock: &WallClock,
     ) -> Result<Answer, Refusal> {
         let room = self.room(id)?;
         let HintFound { action, near } = found?;
         room.helped = true;
+        room.keep_try(false, journal, clock);
         let told = match &near {
             Some(Narrowed { words: [zh, en], .. }) => control::HintFound {
                 say: Some(control::Words { zh: zh.clone(), en: en.clone() }),
@@ -252,18 +298,14 @@ impl<R> Puzzles<R> {
             (false, Some(true)) => PuzzleProgress::PuzzleSolved,
         };
         let kind = task.start().kind();
-        let (mut board, puzzle, say, next) = match task {
+        let (mut board, puzzle, say) = match task {
             Task::Proven(attempt) => {
-                let next = next_unsolved(kind, &saved).map_or_else(String::new, |next| next.id.clone());
                 let shown = shown_puzzle(attempt.puzzle(), &saved, false);
-                (tried(attempt), shown, said(attempt, progress, room.helped), next)
+                (tried(attempt), shown, said(attempt, progress, room.helped))
             }
             Task::Again(again) => {
-                let others = journal.mistakes(kind).unwrap_or_default();
-                let next = others.into_iter().find(|one| one.card.is_due(today) && one.id != again.saved.id);
-                let next = next.map_or_else(String::new, |next| next.id);
                 let shown = mistakes::shown(&again.saved, today, false);
-                (with_refutation(task), shown, again.said(judging, room.helped), next)
+                (with_refutation(task), shown, again.said(judging, room.helped))
             }
         };
         let say = match &room.near {
@@ -308,7 +350,11 @@ impl<R> Puzzles<R> {
                 left: task.left(),
                 say: Some(say),
                 helped: room.helped,
-                next: if progress == PuzzleProgress::PuzzleSolved { next } else { String::new() },
+                next: if progress == PuzzleProgress::PuzzleSolved {
+                    room.next(journal, today)
+                } else {
+                    String::new()
+                },
             }),
             ..control::Room::default()
         })
@@ -318,6 +364,9 @@ impl<R> Puzzles<R> {
 impl<R> PuzzleRoom<R> {
     /// Keeps how far the user has come. A full disk has been reported; the puzzle is solved anyway.
     fn keep_answer(&mut self, journal: &mut Journal, clock: &WallClock) {
+        if let Some(won) = self.task.end() {
+            self.keep_try(won, journal, clock);
+        }
         match &mut self.task {
             Task::Proven(attempt) if attempt.end() == Some(true) => {
                 let now = clock.unix_ms();
@@ -334,6 +383,49 @@ impl<R> PuzzleRoom<R> {
     }
 }
 
+impl<R> PuzzleRoom<R> {
+    /// Keeps a verdict. The first in this room is rated; a hint is a verdict too.
+    fn keep_try(&mut self, won: bool, journal: &mut Journal, clock: &WallClock) {
+        let kind = self.task.start().kind();
+        let days = (self.day, clock.local_day());
+        match &self.task {
+            Task::Proven(attempt) => {
+                let puzzle = attempt.puzzle();
+                kept::keep_try(kind, &puzzle.id, Some(puzzle).filter(|_| !self.tried), won, days, journal);
+            }
+            Task::Again(again) => kept::keep_try(kind, &again.saved.id, None, won, days, journal),
+        }
+        self.tried = true;
+    }
+
+    /// What is offered after this one: the next of today's five, another own mistake, or what is near the player's rating. An unreadable
+    /// disk has been reported: nothing is.
+    fn next(&self, journal: &Journal, today: u32) -> String {
+        let kind = self.task.start().kind();
+        let id = match &self.task {
+            Task::Proven(attempt) => &attempt.puzzle().id,
+            Task::Again(again) => &again.saved.id,
+        };
+        let of_five = kept::after_in_five(kind, self.day, id, journal);
+        let next = of_five.or_else(|| match &self.task {
+            Task::Proven(_) => kept::nearest(kind, journal).ok().flatten().map(|next| next.id),
+            Task::Again(again) => {
+                let others = journal.mistakes(kind).unwrap_or_default().into_iter();
+                let mut due = others.filter(|one| one.card.is_due(today) && one.id != again.saved.id);
+                due.next().map(|next| next.id)
+            }
+        });
+        next.unwrap_or_default()
+    }
+}
+
+fn not_over() -> Refusal {
+    let (zh, en) =
+        ("先把这道题做完，再从这里接着下。", "Finish the puzzle first; then you can play on from here.");
+    let reason = Some(control::Words { zh: zh.into(), en: en.into() });
+    Refusal { reason, ..Refusal::new(RefusalCode::RefusalIllegal, "this puzzle is not over") }
+}
+
 fn closed() -> Refusal {
     Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed")
 }
@@ -343,26 +435,40 @@ fn being_judged() -> Refusal {
 }
 
 /// What a client wants to solve.
-fn task(open: &control::OpenPuzzle, journal: &Journal) -> Result<Task, Refusal> {
+fn task(open: &control::OpenPuzzle, journal: &mut Journal, today: u32) -> Result<Task, Refusal> {
     let no_such = |what| Refusal::new(RefusalCode::RefusalBadRequest, what);
-    Ok(if open.puzzle.starts_with(YOURS) {
-        let saved = journal.mistake(&open.puzzle)?.ok_or_else(|| no_such("there is no such mistake"))?;
-        Task::Again(Box::new(Again::new(saved)))
-    } else if !open.puzzle.is_empty() {
-        let puzzle = puzzles::find(&open.puzzle).ok_or_else(|| no_such("there is no such puzzle"))?;
-        Task::Proven(Box::new(Attempt::new(puzzle)))
+    if !open.puzzle.is_empty() {
+        return named(&open.puzzle, journal);
+    }
+    let kind = wire::read_game(open.game).ok_or_else(|| no_such("say which puzzle, or of which game"))?;
+    Ok(if open.yours {
+        let first = journal.mistakes(kind)?.into_iter().next();
+        let first = first.ok_or_else(|| no_such("no mistakes of this game are kept"))?;
+        Task::Again(Box::new(Again::new(first)))
+    } else if open.today {
+        let five = kept::five(kind, today, journal)?;
+        let next = kept::next_of_five(&five).or(five.0.first().map(|(id, _)| id.as_str()));
+        named(next.ok_or_else(|| no_such("this game has no puzzles"))?, journal)?
     } else {
-        let kind = wire::read_game(open.game).ok_or_else(|| no_such("say which puzzle, or of which game"))?;
-        if open.yours {
-            let first = journal.mistakes(kind)?.into_iter().next();
-            let first = first.ok_or_else(|| no_such("no mistakes of this game are kept"))?;
-            Task::Again(Box::new(Again::new(first)))
-        } else {
-            let saved = journal.puzzles()?;
-            let next = next_unsolved(kind, &saved).or(puzzles::all(kind).first());
-            let next = next.cloned().ok_or_else(|| no_such("this game has no puzzles"))?;
-            Task::Proven(Box::new(Attempt::new(next)))
-        }
+        let next = kept::nearest(kind, journal)?.or_else(|| puzzles::all(kind).first().cloned());
+        let next = next.ok_or_else(|| no_such("this game has no puzzles"))?;
+        Task::Proven(Box::new(Attempt::new(next)))
+    })
+}
+
+/// The puzzle, or own mistake, with this id.
+fn named(id: &str, journal: &Journal) -> Result<Task, Refusal> {
+    let no_such = |what| Refusal::new(RefusalCode::RefusalBadRequest, what);
+    Ok(if id.starts_with(YOURS) {
+        let saved = journal.mistake(id)?.ok_or_else(|| no_such("there is no such mistake"))?;
+        Task::Again(Box::new(Again::new(saved)))
+    } else {
+        let puzzle = match puzzles::find(id) {
+            Some(puzzle) => Some(puzzle),
+            None => journal.made_puzzle(id)?,
+        };
+        let puzzle = puzzle.ok_or_else(|| no_such("there is no such puzzle"))?;
+        Task::Proven(Box::new(Attempt::new(puzzle)))
     })
 }
 
@@ -396,7 +502,7 @@ pub(crate) fn find_hint(task: &Task, given: u32, narrow: bool) -> Result<HintFou
 /// The sets with the user's progress.
 pub(crate) fn list(
     list: control::ListPuzzles,
-    journal: &Journal,
+    journal: &mut Journal,
     clock: &WallClock,
 ) -> Result<control::Puzzles, Refusal> {
     let saved = journal.puzzles()?;
@@ -406,18 +512,25 @@ pub(crate) fn list(
     if kind.is_none_or(|kind| kind == GameKind::LightsOut) {
         shown.push(puzzles::daily(clock.utc_day()));
     }
-    shown.extend(kind.into_iter().flat_map(puzzles::all).cloned());
+    if let Some(kind) = kind {
+        let mut all = puzzles::all(kind).to_vec();
+        all.extend(journal.made_listed(kind, LISTED_OPEN, LISTED_SOLVED)?);
+        all.sort_by_key(Puzzle::grade);
+        shown.extend(all);
+    }
+    let made = journal.made_counts()?;
     let counts = GameKind::ALL.iter().map(|&kind| {
         let all = puzzles::all(kind);
         let solved = |puzzle: &&Puzzle| saved.get(&puzzle.id).is_some_and(|one| one.solved_unix_ms > 0);
         let game = i32::from(kind as u8);
         let own = own.get(&game).copied().unwrap_or_default();
+        let made = made.get(&game).copied().unwrap_or_default();
         control::PuzzleCount {
             yours: own.all,
             due: own.due,
             game,
-            puzzles: all.len() as u32,
-            solved: all.iter().filter(solved).count() as u32,
+            puzzles: all.len() as u32 + made.all,
+            solved: all.iter().filter(solved).count() as u32 + made.solved,
         }
     });
     let puzzles = match kind.filter(|_| list.yours) {
@@ -427,7 +540,12 @@ pub(crate) fn list(
         }
         None => shown.iter().map(|puzzle| shown_puzzle(puzzle, &saved, true)).collect(),
     };
-    Ok(control::Puzzles { counts: counts.collect(), puzzles })
+    let counts = counts.collect();
+    let games = kind.map_or_else(|| GameKind::ALL.to_vec(), |kind| vec![kind]);
+    let standings =
+        games.into_iter().map(|kind| kept::shown(kind, today, journal)).collect::<Result<_, _>>()?;
+    let days = Some(kept::days(today, journal)?);
+    Ok(control::Puzzles { counts, puzzles, standings, days })
 }
 
 /// The board of a mistake that is tried again, with the reply that shows why a move is not good enough.
@@ -474,10 +592,6 @@ fn refutation(attempt: &Attempt) -> Option<Action> {
     let answered = attempt.game().turn() == attempt.solver() && attempt.line().len() > 1;
     let wrong = attempt.end() == Some(false) && attempt.puzzle().kind() != GameKind::LightsOut;
     attempt.line().last().copied().filter(|_| answered && wrong)
-}
-
-fn next_unsolved(kind: GameKind, saved: &BTreeMap<String, SavedPuzzle>) -> Option<&'static Puzzle> {
-    puzzles::all(kind).iter().find(|puzzle| saved.get(&puzzle.id).is_none_or(|one| one.solved_unix_ms == 0))
 }
 
 fn shown_puzzle(puzzle: &Puzzle, saved: &BTreeMap<String, SavedPuzzle>, with_board: bool) -> control::Puzzle {
@@ -553,167 +667,4 @@ fn replied(attempt: &Attempt, answer: Action) -> [String; 2] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_reply_that_a_wrong_try_fails_by_is_shown_on_the_board() {
-        for (kind, by_step) in [(GameKind::Gomoku, false), (GameKind::Xiangqi, true), (GameKind::Go, false)] {
-            let mut shown = 0;
-            for puzzle in puzzles::all(kind).iter().filter(|puzzle| puzzle.moves > 1).take(8) {
-                let on_board = |action: &Action| matches!(action, Action::Place(_) | Action::Step { .. });
-                let legal = puzzle.start.legal_actions().into_iter().filter(on_board);
-                // Of a wrong move that threatens nothing no reply is needed.
-                let tries = legal.filter(|action| *action != puzzle.solution).map(|wrong| {
-                    let mut attempt = Attempt::new(puzzle.clone());
-                    attempt.act(wrong).expect("it is legal");
-                    attempt
-                });
-                let Some(attempt) = tries.into_iter().find(|attempt| refutation(attempt).is_some()) else {
-                    continue;
-                };
-                let board = tried(&attempt);
-                let refutes = |mark: &&control::Mark| mark.kind() == control::MarkKind::MarkRefutes;
-                let marks: Vec<u32> = board.marks.iter().filter(refutes).map(|mark| mark.at).collect();
-                let reply = refutation(&attempt).expect("just seen");
-                shown += 1;
-                let said = said(&attempt, PuzzleProgress::PuzzleWrong, false);
-                assert!(said.en.contains(&replied(&attempt, reply)[1]), "{}: {said:?}", puzzle.id);
-                match reply {
-                    Action::Place(at) => assert_eq!(marks, [wire::point(at)]),
-                    Action::Step { from, to } => {
-                        assert_eq!(marks, [wire::point(to)]);
-                        let line = proto::board::Step { from: wire::point(from), to: wire::point(to) };
-                        assert_eq!((board.lines, by_step), (vec![line], true));
-                    }
-                    _ => assert!(marks.is_empty()),
-                }
-            }
-            assert!(shown > 0, "{kind:?}: no wrong try is answered");
-        }
-    }
-
-    /// Two requests, to tell them apart.
-    type Asked = &'static str;
-
-    const ROOM: MatchId = MatchId([1; 16]);
-
-    fn clock() -> WallClock {
-        WallClock::standing(std::time::Duration::from_hours(24 * 20_000))
-    }
-
-    /// A puzzle that one move solves, open in a room.
-    fn one_move() -> (Puzzles<Asked>, &'static Puzzle, Journal, tempfile::TempDir) {
-        let (journal, folder) = Journal::for_test();
-        let puzzle =
-            puzzles::all(GameKind::Xiangqi).iter().find(|puzzle| puzzle.moves == 1).expect("an easy one");
-        let mut rooms = Puzzles::default();
-        let open = control::OpenPuzzle { puzzle: puzzle.id.clone(), ..control::OpenPuzzle::default() };
-        assert_eq!(rooms.open(ROOM, &open, &journal).ok(), Some(None));
-        (rooms, puzzle, journal, folder)
-    }
-
-    fn act(action: Action) -> control::Act {
-        control::Act { action: Some(wire::action(action)), ..control::Act::default() }
-    }
-
-    /// Tries a move, with its verdict.
-    fn play(rooms: &mut Puzzles<Asked>, action: Action, journal: &mut Journal) -> Option<Asked> {
-        let (mut task, action) = rooms.move_to_try(ROOM, &act(action), journal).ok()?;
-        rooms.await_verdict(ROOM, "asked");
-        let search =
-            Search { maker: std::sync::Arc::new(|_, _, _| unreachable!()), seed: 1, bot_time: MOMENT };
-        let judged = task.act(action, &search).map(|()| Box::new(task));
-        let (asked, answer) = rooms.judged(ROOM, judged, journal, &clock())?;
-        answer.is_ok().then_some(asked)
-    }
-
-    const MOMENT: std::time::Duration = std::time::Duration::from_millis(1);
-
-    #[test]
-    fn a_puzzle_is_counted_once_for_a_try_and_solved_with_the_time() {
-        let (mut rooms, puzzle, mut journal, _folder) = one_move();
-        let saved = |journal: &Journal| journal.puzzles().expect("readable").get(&puzzle.id).copied();
-        assert!(saved(&journal).is_none());
-        assert_eq!(play(&mut rooms, puzzle.solution, &mut journal), Some("asked"));
-        let solved = saved(&journal).expect("counted");
-        assert_eq!((solved.tries, solved.solved_unix_ms), (1, clock().unix_ms() as u64));
-        let over =
-            rooms.move_to_try(ROOM, &act(puzzle.solution), &mut journal).err().map(|refusal| refusal.code);
-        assert_eq!(over, Some(RefusalCode::RefusalGameOver));
-        // Taking back goes on with the try; beginning again is another one.
-        assert!(rooms.try_again(ROOM, Some(OfferKind::TakeBack)).is_ok());
-        assert!(play(&mut rooms, puzzle.solution, &mut journal).is_some());
-        assert_eq!(saved(&journal).map(|saved| saved.tries), Some(1));
-        assert!(rooms.try_again(ROOM, Some(OfferKind::NewGame)).is_ok());
-        assert!(play(&mut rooms, puzzle.solution, &mut journal).is_some());
-        assert_eq!(saved(&journal).map(|saved| saved.tries), Some(2));
-        let shown = rooms.shown(ROOM, &journal, 0).and_then(|room| room.puzzle).expect("shown");
-        assert_eq!(shown.progress(), PuzzleProgress::PuzzleSolved);
-        assert_ne!(shown.next, puzzle.id, "another one is next");
-    }
-
-    #[test]
-    fn while_a_move_is_judged_nothing_else_is_done_and_a_verdict_comes_once() {
-        let (mut rooms, puzzle, mut journal, _folder) = one_move();
-        let (task, _) = rooms.move_to_try(ROOM, &act(puzzle.solution), &mut journal).expect("legal");
-        rooms.await_verdict(ROOM, "first");
-        let busy = Some(RefusalCode::RefusalBusy);
-        let code = |refusal: Refusal| refusal.code;
-        assert_eq!(rooms.move_to_try(ROOM, &act(puzzle.solution), &mut journal).err().map(code), busy);
-        assert_eq!(rooms.try_again(ROOM, Some(OfferKind::TakeBack)).err().map(code), busy);
-        let shown = rooms.shown(ROOM, &journal, 0).expect("shown");
-        assert_eq!(shown.puzzle.map(|shown| shown.progress()), Some(PuzzleProgress::PuzzleJudging));
-        assert!(!shown.can_act && !shown.can_take_back);
-        // The verification has failed: the position is as before.
-        let (asked, answer) = rooms.judged(ROOM, None, &mut journal, &clock()).expect("judged");
-        assert_eq!((asked, answer.err().map(code)), ("first", Some(RefusalCode::RefusalIllegal)));
-        assert!(rooms.judged(ROOM, Some(Box::new(task)), &mut journal, &clock()).is_none(), "nobody asks");
-        assert!(rooms.shown(ROOM, &journal, 0).is_some_and(|room| room.can_act));
-    }
-
-    #[test]
-    fn one_room_too_many_closes_the_oldest_and_its_requests_are_answered_by_nobody() {
-        let (mut rooms, puzzle, mut journal, _folder) = one_move();
-        assert!(rooms.move_to_try(ROOM, &act(puzzle.solution), &mut journal).is_ok());
-        rooms.await_verdict(ROOM, "asked");
-        let next = |number: usize| MatchId([number as u8 + 2; 16]);
-        let open = control::OpenPuzzle { puzzle: puzzle.id.clone(), ..control::OpenPuzzle::default() };
-        for number in 0..MAX_ROOMS {
-            let closed = rooms.open(next(number), &open, &journal).ok().flatten();
-            assert_eq!(closed, (number + 1 == MAX_ROOMS).then_some(ROOM));
-        }
-        assert_eq!(rooms.ids().count(), MAX_ROOMS);
-        assert!(rooms.judged(ROOM, None, &mut journal, &clock()).is_none());
-        let body = |id: MatchId| {
-            request::Body::Hint(control::Hint { room_id: id.to_string(), ..control::Hint::default() })
-        };
-        assert_eq!((rooms.meant(&body(ROOM)), rooms.meant(&body(next(0)))), (None, Some(next(0))));
-    }
-
-    #[test]
-    fn an_illegal_move_is_no_try() {
-        let (mut rooms, puzzle, mut journal, _folder) = one_move();
-        let resign = rooms.move_to_try(ROOM, &act(Action::Pass), &mut journal).err();
-        assert!(resign.is_some_and(|refusal| refusal.action == Some(Action::Pass)));
-        let nonsense = control::Act { notation: "?".into(), ..control::Act::default() };
-        assert!(rooms.move_to_try(ROOM, &nonsense, &mut journal).is_err());
-        assert!(!journal.puzzles().expect("readable").contains_key(&puzzle.id));
-        assert!(rooms.try_again(ROOM, Some(OfferKind::TakeBack)).is_err(), "there is nothing to take back");
-        assert!(rooms.try_again(ROOM, Some(OfferKind::Draw)).is_err(), "nobody plays there");
-    }
-
-    #[test]
-    fn a_puzzle_solved_with_a_hint_is_said_to_be() {
-        let (mut rooms, puzzle, mut journal, _folder) = one_move();
-        let (task, given) = rooms.to_hint(ROOM).expect("open");
-        let found = find_hint(&task, given, false);
-        let Ok(Answer::Hint(told)) = rooms.hint_found(ROOM, found) else { panic!("a hint") };
-        assert_eq!(told.action, Some(wire::action(puzzle.solution)));
-        assert!(play(&mut rooms, puzzle.solution, &mut journal).is_some());
-        let shown = rooms.shown(ROOM, &journal, 0).and_then(|room| room.puzzle).expect("shown");
-        assert!(shown.helped && shown.say.is_some_and(|say| say.en.starts_with("Solved with a hint.")));
-        assert!(rooms.to_hint(MatchId([9; 16])).is_none());
-        assert!(rooms.hint_found(MatchId([9; 16]), Err(being_judged())).is_err(), "the room is closed");
-    }
-}
+mod tests;

@@ -81,7 +81,14 @@ impl From<session::Refused> for Refusal {
             }
             Refused::TooFast => Code::RefusalBusy,
             Refused::NoHints => return no_hints(),
-            Refused::HintsUnknown => Code::RefusalVersion,
+            Refused::HintsUnknown | Refused::StartsUnknown => {
+                let (zh, en) = (
+                    "对方的「棋友」版本太旧，请对方升级。",
+                    "Their Qiyou is too old for yours: ask them to update it.",
+                );
+                let reason = Some(control::Words { zh: zh.into(), en: en.into() });
+                return Self { reason, ..Self::new(Code::RefusalVersion, refused.to_string()) };
+            }
         };
         Self::new(code, refused.to_string())
     }

@@ -23,6 +23,8 @@ struct Person<P> {
     account: Option<String>,
     /// Carrier of a friend's pairing.
     met_by: Option<control::Carrier>,
+    /// Whether its version knows matches from a position that was set up, by its last hello; `None` before the first.
+    knows_starts: Option<bool>,
     /// The address at which the player was dialed, for clients that asked for the address.
     met_at: Option<Address>,
     /// The friend code read since the start of the host, with addresses of this player.
@@ -39,6 +41,7 @@ impl<P> Default for Person<P> {
             peer: None,
             account: None,
             met_by: None,
+            knows_starts: None,
             met_at: None,
             code: None,
             string_is_shown: false,
@@ -139,6 +142,15 @@ impl<P> People<P> {
         self.of(key).met_by = Some(carrier);
     }
 
+    pub(crate) fn knows_starts(&self, key: PlayerId) -> Option<bool> {
+        self.all.get(&key)?.knows_starts
+    }
+
+    /// Returns whether that is new.
+    pub(crate) fn set_knows_starts(&mut self, key: PlayerId, knows: bool) -> bool {
+        self.of(key).knows_starts.replace(knows) != Some(knows)
+    }
+
     pub(crate) fn met_at(&self, key: PlayerId) -> Option<&Address> {
         self.all.get(&key)?.met_at.as_ref()
     }
@@ -229,6 +241,7 @@ mod tests {
             people.insert(key, name);
             people.set_account(key, format!("{name}@example.org"));
             people.set_met_by(key, control::Carrier::Lan);
+            assert!(people.set_knows_starts(key, true) && !people.set_knows_starts(key, true));
             people.set_met_at(key, place());
             people.set_code(key, code(key));
             people.show_string(key);
@@ -245,6 +258,7 @@ mod tests {
         assert!(people.get(&BEN).is_none() && !people.keys().any(|key| *key == BEN));
         assert_eq!(people.account(BEN), None);
         assert_eq!(people.met_by(BEN), None);
+        assert_eq!((people.knows_starts(BEN), people.knows_starts(ANNA)), (None, Some(true)));
         assert_eq!(people.met_at(BEN), None);
         assert!(people.code(BEN).is_none());
         assert!(!people.hide_string(BEN));

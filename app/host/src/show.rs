@@ -279,7 +279,7 @@ pub(crate) fn spoken(game: &AnyGame, action: Action) -> Option<control::Words> {
 }
 
 /// `None` for a light.
-fn piece(piece: PieceView) -> Option<control::Piece> {
+pub(crate) fn piece(piece: PieceView) -> Option<control::Piece> {
     let kind = match piece.piece {
         Piece::Stone => control::PieceKind::PieceStone,
         Piece::General => control::PieceKind::PieceGeneral,
@@ -294,7 +294,7 @@ fn piece(piece: PieceView) -> Option<control::Piece> {
     Some(control::Piece { at: wire::point(piece.at), side: side(piece.side).into(), kind: kind.into() })
 }
 
-fn mark(mark: Mark) -> control::Mark {
+pub(crate) fn mark(mark: Mark) -> control::Mark {
     let mut of = board::Side::Unspecified;
     let kind = match mark.kind {
         MarkKind::Winning => control::MarkKind::MarkWinning,

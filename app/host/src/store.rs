@@ -9,8 +9,10 @@ mod clubs;
 #[cfg(test)]
 pub(crate) mod fuzz;
 mod list;
+mod made_puzzles;
 mod matches;
 mod mistakes;
+mod notes;
 mod past;
 mod people;
 #[cfg(test)]
@@ -21,6 +23,7 @@ mod schema;
 #[cfg(test)]
 #[path = "../../../tests/src/seed.rs"]
 mod seed;
+mod standing;
 mod strength;
 #[cfg(test)]
 mod tests;
@@ -37,11 +40,16 @@ use crate::refusal::Refusal;
 use crate::work::Stop;
 pub(crate) use achieved::achieved;
 pub(crate) use list::{MatchFilter, Opponent};
+pub(crate) use made_puzzles::MOST_MADE;
+#[cfg(feature = "online")]
+pub(crate) use matches::letter_written;
 pub(crate) use matches::{KeptFile, SavedMatch};
 pub(crate) use mistakes::{NewMistake, SavedMistake};
+pub(crate) use notes::KeptNotes;
 pub(crate) use people::{SavedBlocked, SavedFriend};
 pub(crate) use puzzles::SavedPuzzle;
 use schema::connect;
+pub(crate) use standing::{Five, Mark, Player, Tried, Verdict};
 pub(crate) use strength::strength;
 
 /// Name of the database in the data directory.

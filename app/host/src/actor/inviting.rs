@@ -6,7 +6,7 @@ use proto::control::{self, ColourChoice, NoticeKind, RefusalCode, club_player, c
 use proto::limits;
 use proto::peer::{self, DeclineReason};
 use session::club::{Club, PlayerKind, ToldClub};
-use session::{Command, InvitationEnd, MatchId, MatchRecord, Pace, Terms};
+use session::{Command, InvitationEnd, MatchId, MatchRecord, Pace, Refused, Terms};
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
@@ -47,6 +47,28 @@ impl Actor {
         }
         self.tell_invitation(id);
         Ok(id)
+    }
+
+    /// What a client asks for. A letter that begins from a position is not written to a friend whose last hello did not know such
+    /// matches: an answer could take days. Of a friend who has said no hello nothing is known; that device declines what it cannot
+    /// read. To a friend who may be reached now the invitation goes, and the next hello decides.
+    pub(crate) fn wish(
+        &self,
+        target: &Target,
+        invite: &control::Invite,
+        setup: Setup,
+        counters: Option<MatchId>,
+    ) -> Result<Wish, Refusal> {
+        let wish = Wish::read(invite, setup, counters)?;
+        if invite.by_letter
+            && wish.setup.start().is_some()
+            && let Target::Friend(key) = target
+            && !self.people.get(key).is_some_and(Peer::session_up)
+            && self.people.knows_starts(*key) == Some(false)
+        {
+            return Err(Refused::StartsUnknown.into());
+        }
+        Ok(wish)
     }
 
     /// The terms of an invitation to this player.
@@ -195,7 +217,15 @@ impl Actor {
         let bad = |why: &str| Refusal::new(RefusalCode::RefusalBadRequest, why);
         let deed = asked.deed.ok_or_else(|| bad("this host does not know that change"))?;
         if let Deed::Open(open) = deed {
-            let setup = self.chosen_setup(open.setup.as_ref(), open.choice.as_ref())?;
+            let mut setup = self.chosen_setup(open.setup.as_ref(), open.choice.as_ref())?;
+            // Odds that were chosen before are between two people.
+            if open.choice.as_ref().is_some_and(|choice| choice.start.is_empty()) {
+                setup = setup.without_start();
+            }
+            // The evening is told to friends whose version may not know starts.
+            if setup.start().is_some() {
+                return Err(bad("the games of an evening have the usual beginning"));
+            }
             let (number, gone) = self.clubs.open(&open, setup, &mut self.journal)?;
             self.clubs_gone(&gone);
             self.tell_club(number);

@@ -26,12 +26,10 @@ use crate::letter_schedule::{self, standing};
 use crate::letters_kept;
 use crate::refusal::Refusal;
 use crate::room::PlayerId;
+use crate::store::letter_written;
 
 /// Lifetime of an unanswered invitation by letter.
 const ASKED_FOR: Duration = Duration::from_hours(24 * 30);
-
-/// Prefix of settings keys: the state in the last letter about a match.
-const WRITTEN: &str = "letter_written/";
 
 impl Actor {
     // Accounts of friends.
@@ -148,7 +146,7 @@ impl Actor {
                 .collect();
             for (id, standing) in lacking {
                 let Some(online) = &mut self.online else { return };
-                let kept = || self.journal.setting(&format!("{WRITTEN}{id}")).ok().flatten();
+                let kept = || self.journal.setting(&letter_written(id)).ok().flatten();
                 if online.letters.is_wanted(id, &standing, kept, times) {
                     self.write_record(key, id, standing);
                 }
@@ -217,7 +215,7 @@ impl Actor {
         debug!(number, ?stage, "a letter of ours");
         if let Some(standing) = keep {
             let text = letter_schedule::kept(self.wall_clock.unix_ms(), &standing);
-            let _ = self.journal.keep(|store| store.set_setting(&format!("{WRITTEN}{id}"), &text));
+            let _ = self.journal.keep(|store| store.set_setting(&letter_written(id), &text));
         }
         self.mark_for_display(id);
     }

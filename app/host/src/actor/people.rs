@@ -13,7 +13,7 @@ use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::dialing::{DialingEvent, Target};
 use crate::gifts::Gift;
 use crate::invitations::Offered;
-use crate::journal::{MET_BY, Met, OfPeer};
+use crate::journal::{KNOWS_STARTS, MET_BY, Met, OfPeer};
 use crate::links::Order;
 use crate::peer::{Comparison, DriveError, Peer};
 use crate::refusal::Refusal;
@@ -36,6 +36,11 @@ impl Actor {
                 (PlayerId::parse(&key), control::Carrier::from_str_name(&name))
             {
                 self.people.set_met_by(key, carrier);
+            }
+        }
+        for (key, knows) in self.journal.settings_of(KNOWS_STARTS)? {
+            if let Some(key) = PlayerId::parse(&key) {
+                self.people.set_knows_starts(key, knows == "yes");
             }
         }
         Ok(())
@@ -245,6 +250,7 @@ impl Actor {
         if let Some(carrier) = carrier {
             self.people.set_met_by(key, carrier);
         }
+        self.keep_knows_starts(key);
         if let Some(peer) = self.people.get_mut(&key) {
             peer.name.clone_from(&friend.name);
             peer.friend = Some(friend);
@@ -252,6 +258,15 @@ impl Actor {
         if let Some(before) = renamed {
             let detail = self.names.shown(key);
             self.notice(control::Notice { name: before, detail, ..notice(NoticeKind::NoticeRenamed) });
+        }
+    }
+
+    /// Keeps what the hello of a friend said about starts, for letters to the friend.
+    fn keep_knows_starts(&mut self, key: PlayerId) {
+        if let Some(knows) = self.people.knows_starts(key) {
+            let knows = if knows { "yes" } else { "no" };
+            // If this fails, nothing is known after the next start, and the friend's device declines what it does not know.
+            let _ = self.journal.keep(|store| store.set_setting(&format!("{KNOWS_STARTS}{key}"), knows));
         }
     }
 
@@ -304,9 +319,13 @@ impl Actor {
             Event::Greeted { name, wish } => {
                 info!(name, "a peer is here");
                 if let Some(peer) = self.people.get_mut(&key) {
-                    self.names.put(key, &name, peer.friend.is_some());
+                    let (is_friend, knows_starts) = (peer.friend.is_some(), peer.session.peer_knows_starts());
+                    self.names.put(key, &name, is_friend);
                     (peer.name, peer.wish) = (name, wish);
                     peer.left = false;
+                    if self.people.set_knows_starts(key, knows_starts) && is_friend {
+                        self.keep_knows_starts(key);
+                    }
                 }
                 self.reached(key);
                 self.touch_rooms_with(key);

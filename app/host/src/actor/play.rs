@@ -7,7 +7,7 @@ use engine::{Action, GameKind, Level, Setup, Side};
 use engines::{EngineBot, EngineNews, Fault, Program, Protocol, plays};
 use proto::control::{self, NoticeKind, RefusalCode, Words, event, request};
 use proto::limits;
-use session::{Command, LocalCommand, MatchId, Refused, Undone};
+use session::{Command, LocalCommand, MatchId, Refused, Undone, wire};
 use tokio::time::Instant;
 use tracing::{debug, error, warn};
 
@@ -16,8 +16,10 @@ use crate::answer_delay::AnswerDelay;
 use crate::bots::{self, BotNews, BotOnce, BotThread};
 use crate::installed::{self, News};
 use crate::journal::OfRoom;
+use crate::mistakes::Search;
+use crate::puzzles;
 use crate::refusal::Refusal;
-use crate::responder::{Answer, Responder, done};
+use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{EngineSeat, PlayedBy, Room, Seat};
 use crate::show;
 use crate::work::Job;
@@ -320,6 +322,124 @@ impl Actor {
             thinking.elapsed_ms = elapsed.as_millis() as u32;
         }
         self.tell(event::Body::Thinking(thinking));
+    }
+
+    /// Executes a request about a puzzle room.
+    pub(super) fn puzzle_request(&mut self, responder: Responder, id: MatchId, body: &request::Body) {
+        use request::Body;
+        let answer = match body {
+            Body::Act(act) => return self.try_puzzle(responder, id, act),
+            Body::Hint(hint) => return self.puzzle_hint(responder, id, hint.narrow),
+            Body::Offer(offer) => {
+                let answer = self.puzzles.try_again(id, show::parse_offer_kind(offer.kind));
+                if answer.is_ok() {
+                    self.mark_for_display(id);
+                }
+                answer
+            }
+            _ => {
+                self.puzzles.close(id);
+                self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
+                Ok(done())
+            }
+        };
+        self.show_changes();
+        responder.answer(answer);
+    }
+
+    pub(super) fn open_puzzle(&mut self, open: &control::OpenPuzzle) -> Result<Answer, Refusal> {
+        let id = MatchId(self.chance.bytes());
+        if let Some(closed) = self.puzzles.open(id, open, &mut self.journal, self.wall_clock.local_day())? {
+            self.tell(event::Body::RoomGone(control::Gone { id: closed.to_string() }));
+        }
+        self.mark_for_display(id);
+        Ok(in_room(id))
+    }
+
+    /// Handles the user's move in a puzzle: it is verified on a thread of its own, and answered afterwards.
+    fn try_puzzle(&mut self, responder: Responder, id: MatchId, act: &control::Act) {
+        let (task, action) = match self.puzzles.move_to_try(id, act, &mut self.journal) {
+            Ok(tried) => tried,
+            Err(refusal) => return responder.refuse(refusal),
+        };
+        let search =
+            Search { maker: self.bot_maker.clone(), seed: self.chance.seed(), bot_time: self.bot_time };
+        let inbox = self.inbox.clone();
+        // Sending fails only after the actor has ended.
+        let tell = move |judged| drop(inbox.send(Message::PuzzleJudged(id, judged)));
+        // If no thread can be started, the responder is dropped, which refuses the request.
+        if puzzles::judge(task, action, search, tell).is_ok() {
+            self.puzzles.await_verdict(id, responder);
+            self.mark_for_display(id);
+        }
+    }
+
+    /// Makes more puzzles of a game for the person here, or ends that.
+    pub(crate) fn make_puzzles(&mut self, make: control::MakePuzzles) -> Result<Answer, Refusal> {
+        let what = || Refusal::new(RefusalCode::RefusalBadRequest, "say of which game");
+        let kind = wire::read_game(make.game).ok_or_else(what)?;
+        if make.on {
+            let (seed, tell) = (u64::from_le_bytes(self.chance.bytes()), self.hear_of_puzzles());
+            self.maker.ask(kind, seed, tell)?;
+        } else {
+            self.maker.stop_asked();
+        }
+        self.tell(event::Body::PuzzleMaking(self.maker.shown()));
+        Ok(done())
+    }
+
+    pub(crate) fn make_puzzles_unasked(&mut self, now: Instant) {
+        let (tell, allowed) = (self.hear_of_puzzles(), self.profile.makes_puzzles());
+        let (journal, chance) = (&self.journal, &mut self.chance);
+        // An unreadable disk has been reported.
+        let wanted = || puzzles::wanted(journal).ok().flatten().filter(|_| allowed);
+        self.maker.on_time(now, wanted, || u64::from_le_bytes(chance.bytes()), tell);
+    }
+
+    fn hear_of_puzzles(&self) -> impl Fn(u64, puzzles::MakerNews) + Send + use<> + 'static {
+        let inbox = self.inbox.clone();
+        // Sending fails only after the actor has ended.
+        move |ticket, news| drop(inbox.send(Message::PuzzlesMade(ticket, news)))
+    }
+
+    pub(crate) fn puzzles_made(&mut self, ticket: u64, news: puzzles::MakerNews) {
+        let unix_ms = self.wall_clock.unix_ms();
+        if self.maker.handle(ticket, news, &mut self.journal, Instant::now(), unix_ms) {
+            self.tell(event::Body::PuzzleMaking(self.maker.shown()));
+        }
+    }
+
+    pub(crate) fn puzzle_judged(&mut self, id: MatchId, judged: puzzles::Judged) {
+        let judged = self.puzzles.judged(id, judged, &mut self.journal, &self.wall_clock);
+        let Some((responder, answer)) = judged else { return };
+        self.mark_for_display(id);
+        self.show_changes();
+        responder.answer(answer);
+    }
+
+    fn puzzle_hint(&mut self, responder: Responder, id: MatchId, narrow: bool) {
+        if !self.work.has_room(Job::Hint) {
+            let busy = Refusal::new(RefusalCode::RefusalBusy, "a hint is being looked for already");
+            return responder.refuse(busy);
+        }
+        let (Some((task, given)), inbox) = (self.puzzles.to_hint(id), self.inbox.clone()) else { return };
+        self.work.begin(Job::Hint, move || {
+            let found = puzzles::find_hint(&task, given, narrow);
+            let _ = inbox.send(Message::PuzzleHint(responder, id, found));
+        });
+    }
+
+    pub(crate) fn puzzle_hint_found(
+        &mut self,
+        responder: Responder,
+        id: MatchId,
+        found: Result<puzzles::HintFound, Refusal>,
+    ) {
+        self.work.ended(Job::Hint);
+        let answer = self.puzzles.hint_found(id, found, &mut self.journal, &self.wall_clock);
+        self.mark_for_display(id);
+        self.show_changes();
+        responder.answer(answer);
     }
 }
 

@@ -18,10 +18,9 @@ use crate::dialing::Target;
 use crate::exchange;
 use crate::games;
 use crate::gifts;
-use crate::invitations::Wish;
 use crate::judging;
 use crate::lessons;
-use crate::mistakes::Search;
+use crate::notes;
 use crate::profile;
 use crate::puzzles;
 use crate::radios;
@@ -29,6 +28,7 @@ use crate::refusal::Refusal;
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{PlayerId, Room, Seat, parse_match_name};
 use crate::room_requests::{self, NewSeat, Offered};
+use crate::set_up;
 use crate::setup::{self, local_seat};
 use crate::show;
 use crate::store::{self, SavedMatch};
@@ -128,9 +128,10 @@ impl Actor {
             Body::CloseRoom(close) => self.close_room(self.room_id(&close.room_id)?),
             Body::SetSeat(set) => self.set_seat(set),
             Body::ListPuzzles(list) => {
-                puzzles::list(list, &self.journal, &self.wall_clock).map(Answer::Puzzles)
+                puzzles::list(list, &mut self.journal, &self.wall_clock).map(Answer::Puzzles)
             }
             Body::OpenPuzzle(open) => self.open_puzzle(&open),
+            Body::MakePuzzles(make) => self.make_puzzles(make),
             Body::Say(say) => self.say(say).map(|()| done()),
             Body::SetMuted(set) => {
                 let key = self.player(&set.peer)?;
@@ -154,6 +155,10 @@ impl Actor {
             Body::SamePerson(same) => {
                 let (old, new) = (self.player(&same.old)?, self.player(&same.new)?);
                 self.same_person(old, new).map(|()| done())
+            }
+            Body::SetMakesPuzzles(set) => {
+                self.profile.set_makes_puzzles(&mut self.journal, set.on)?;
+                Ok(self.tell_me())
             }
             Body::SetFoundWhenClosed(set) => {
                 self.profile.set_found_when_closed(&mut self.journal, set.on)?;
@@ -201,6 +206,7 @@ impl Actor {
             Body::SetHotspot(set) => self.set_hotspot(set.on),
             Body::Club(asked) => self.club_asked(asked),
             Body::Describe(describe) => self.describe(&describe).map(Answer::Sheet),
+            Body::SetUp(asked) => set_up::answer(&asked, &self.journal, &self.puzzles).map(Answer::SetUp),
             Body::ForgetStrength(forget) => self.forget_strength(&forget).map(|()| done()),
             Body::Teach(teach) => lessons::teach(&teach).map(Answer::Lesson),
             Body::Stop(_) => {
@@ -225,6 +231,7 @@ impl Actor {
                 self.forget(key).map(|()| done())
             }
             Body::AnalyseMatch(asked) => self.analyse_match(&asked),
+            Body::EditNotes(edit) => notes::edit(&edit, &mut self.journal).map(|()| done()),
             Body::Discard(discard) => self.discard(&discard.room_id),
             Body::Give(give) => self.give(&give),
             Body::AnswerGift(answer) => self.answer_gift(&answer),
@@ -240,89 +247,6 @@ impl Actor {
                 self.command(key, command).map(|()| done())
             }
         }
-    }
-
-    /// Executes a request about a puzzle room.
-    fn puzzle_request(&mut self, responder: Responder, id: MatchId, body: &request::Body) {
-        use request::Body;
-        let answer = match body {
-            Body::Act(act) => return self.try_puzzle(responder, id, act),
-            Body::Hint(hint) => return self.puzzle_hint(responder, id, hint.narrow),
-            Body::Offer(offer) => {
-                let answer = self.puzzles.try_again(id, show::parse_offer_kind(offer.kind));
-                if answer.is_ok() {
-                    self.mark_for_display(id);
-                }
-                answer
-            }
-            _ => {
-                self.puzzles.close(id);
-                self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
-                Ok(done())
-            }
-        };
-        self.show_changes();
-        responder.answer(answer);
-    }
-
-    fn open_puzzle(&mut self, open: &control::OpenPuzzle) -> Result<Answer, Refusal> {
-        let id = MatchId(self.chance.bytes());
-        if let Some(closed) = self.puzzles.open(id, open, &self.journal)? {
-            self.tell(event::Body::RoomGone(control::Gone { id: closed.to_string() }));
-        }
-        self.mark_for_display(id);
-        Ok(in_room(id))
-    }
-
-    /// Handles the user's move in a puzzle: it is verified on a thread of its own, and answered afterwards.
-    fn try_puzzle(&mut self, responder: Responder, id: MatchId, act: &control::Act) {
-        let (task, action) = match self.puzzles.move_to_try(id, act, &mut self.journal) {
-            Ok(tried) => tried,
-            Err(refusal) => return responder.refuse(refusal),
-        };
-        let search =
-            Search { maker: self.bot_maker.clone(), seed: self.chance.seed(), bot_time: self.bot_time };
-        let inbox = self.inbox.clone();
-        // Sending fails only after the actor has ended.
-        let tell = move |judged| drop(inbox.send(Message::PuzzleJudged(id, judged)));
-        // If no thread can be started, the responder is dropped, which refuses the request.
-        if puzzles::judge(task, action, search, tell).is_ok() {
-            self.puzzles.await_verdict(id, responder);
-            self.mark_for_display(id);
-        }
-    }
-
-    pub(crate) fn puzzle_judged(&mut self, id: MatchId, judged: puzzles::Judged) {
-        let judged = self.puzzles.judged(id, judged, &mut self.journal, &self.wall_clock);
-        let Some((responder, answer)) = judged else { return };
-        self.mark_for_display(id);
-        self.show_changes();
-        responder.answer(answer);
-    }
-
-    fn puzzle_hint(&mut self, responder: Responder, id: MatchId, narrow: bool) {
-        if !self.work.has_room(Job::Hint) {
-            let busy = Refusal::new(RefusalCode::RefusalBusy, "a hint is being looked for already");
-            return responder.refuse(busy);
-        }
-        let (Some((task, given)), inbox) = (self.puzzles.to_hint(id), self.inbox.clone()) else { return };
-        self.work.begin(Job::Hint, move || {
-            let found = puzzles::find_hint(&task, given, narrow);
-            let _ = inbox.send(Message::PuzzleHint(responder, id, found));
-        });
-    }
-
-    pub(crate) fn puzzle_hint_found(
-        &mut self,
-        responder: Responder,
-        id: MatchId,
-        found: Result<puzzles::HintFound, Refusal>,
-    ) {
-        self.work.ended(Job::Hint);
-        let answer = self.puzzles.hint_found(id, found);
-        self.mark_for_display(id);
-        self.show_changes();
-        responder.answer(answer);
     }
 
     /// Exports a match. `told` gets `to` and the file on the export's thread; `to` comes back with a refusal.
@@ -350,7 +274,10 @@ impl Actor {
             Ok(saved) => saved,
             Err(refusal) => return responder.refuse(refusal),
         };
-        let read = move || responder.answer(archive::position(saved, &look).map(Answer::Position));
+        let notes = notes::legible(saved.record.id, &self.journal);
+        let read = move || {
+            responder.answer(archive::position(saved, notes.as_ref(), &look).map(Answer::Position));
+        };
         self.tasks.spawn(self.work.review(read));
     }
 
@@ -902,7 +829,7 @@ impl Actor {
             (None, peer) => self.target(peer)?,
         };
         let setup = self.chosen_setup(invite.setup.as_ref(), invite.choice.as_ref())?;
-        let wish = Wish::read(invite, setup, counters)?;
+        let wish = self.wish(&target, invite, setup, counters)?;
         if self.radios.is_empty() {
             return Err(Refusal::new(RefusalCode::RefusalRadio, "this host has no links"));
         }

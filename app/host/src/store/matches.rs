@@ -7,6 +7,7 @@ use rusqlite::{OptionalExtension as _, Row, params};
 use session::{Consent, Entry, MatchId, MatchRecord, MatchResult, OfferKind, PROMISES, Pace, wire};
 use tracing::warn;
 
+use super::notes::{self, KeptNotes};
 use super::{Store, StoreError};
 use crate::room::{EngineSeat, PlayerId, Seat};
 use crate::show;
@@ -32,6 +33,11 @@ pub(crate) struct KeptFile {
     /// Number of actions read from the file.
     pub(crate) actions: u32,
     pub(crate) content: Vec<u8>,
+}
+
+/// Key of the setting that keeps what the last letter about a match said.
+pub(crate) fn letter_written(id: MatchId) -> String {
+    format!("letter_written/{id}")
 }
 
 impl Store {
@@ -131,12 +137,12 @@ impl Store {
         read().map_err(|error| self.explain(error))
     }
 
-    /// Stores an imported match with its file, without a room.
+    /// Stores an imported match with its file and its notes, without a room.
     pub(crate) fn take_in(
         &mut self,
         record: &MatchRecord,
         seats: [Seat; 2],
-        (origin, file): (&control::Origin, &KeptFile),
+        (origin, file, notes): (&control::Origin, &KeptFile, &KeptNotes),
         now_unix_ms: i64,
     ) -> Result<(), StoreError> {
         self.in_transaction(|transaction| {
@@ -149,12 +155,11 @@ impl Store {
                 "UPDATE matches SET open = 0, origin = ?2, said = ?3, said_winner = ?4 WHERE match_id = ?1",
                 params![record.id.0, origin.encode_to_vec(), said, winner],
             )?;
-            transaction
-                .execute(
-                    "INSERT INTO files (match_id, ending, actions, content) VALUES (?1, ?2, ?3, ?4)",
-                    params![record.id.0, file.ending, file.actions, file.content],
-                )
-                .map(drop)
+            transaction.execute(
+                "INSERT INTO files (match_id, ending, actions, content) VALUES (?1, ?2, ?3, ?4)",
+                params![record.id.0, file.ending, file.actions, file.content],
+            )?;
+            notes::write(transaction, record.id, notes)
         })
     }
 
@@ -441,9 +446,10 @@ impl Store {
         )
     }
 
-    /// Deletes a match permanently.
+    /// Deletes a match permanently, with what is kept of letters about it.
     pub(crate) fn delete(&mut self, id: MatchId) -> Result<(), StoreError> {
         self.in_transaction(|transaction| {
+            transaction.execute("DELETE FROM settings WHERE key = ?1", [letter_written(id)])?;
             transaction.execute("DELETE FROM matches WHERE match_id = ?1", [id.0]).map(drop)
         })
     }

@@ -16,7 +16,7 @@ use rusqlite::types::Value;
 use session::club::{Club, ClubRecord, GameResult, PlayerKind};
 use session::{Entry, MatchId, MatchRecord, MatchResult};
 
-use super::{KeptFile, SavedFriend, Store, seed};
+use super::{KeptFile, KeptNotes, SavedFriend, Store, seed};
 use crate::room::{PlayerId, Seat};
 
 /// Environment variable with the directory of the writer.
@@ -61,7 +61,7 @@ fn change(store: &mut Store, number: usize) {
             let content = (0..60_000).map(|_| rng.below(256) as u8).collect();
             let file = KeptFile { ending: "sgf".into(), actions: 0, content };
             let record = MatchRecord { id: taken, ..record() };
-            store.take_in(&record, Seat::BOTH_HERE, (&origin, &file), now)
+            store.take_in(&record, Seat::BOTH_HERE, (&origin, &file, &noted(number)), now)
         }
         18 => store.write_change(&Entry::Ended { id, revision: 2, result: MatchResult::DrawAgreed }, now),
         19 if number % 40 == 39 => store.put_club(1 + number as u32 / 120, &evening(number), &[]),
@@ -69,6 +69,13 @@ fn change(store: &mut Store, number: usize) {
         _ => store.append(id, ply(number), (place(number), 0), None, now),
     };
     done.expect("the disk is not full");
+}
+
+/// Notes with one comment.
+fn noted(number: usize) -> KeptNotes {
+    let mut kept = KeptNotes::default();
+    kept.notes.set_comment(engine::notes::At::Main(0), &format!("move {number}")).expect("a short one");
+    kept
 }
 
 /// A club evening that grows from one number to the next.

@@ -11,7 +11,7 @@ use tracing::{info, warn};
 use super::DATABASE;
 
 /// Parent tables first, because of foreign keys.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 16] = [
     "settings",
     "friends",
     "blocked",
@@ -19,10 +19,15 @@ const TABLES: [&str; 11] = [
     "actions",
     "puzzles",
     "files",
+    "notes",
     "mistakes",
     "clubs",
     "club_players",
     "club_games",
+    "puzzle_ratings",
+    "puzzle_players",
+    "puzzle_days",
+    "made_puzzles",
 ];
 
 /// SQLite's files beside a database.

@@ -207,7 +207,15 @@ pub(super) const MIGRATIONS: &[&str] = &["
         result INTEGER,                             -- qiyou.control.ClubResult; NULL while it is not over
         PRIMARY KEY (club, round, board)
     ) STRICT, WITHOUT ROWID;
-"];
+", super::standing::TABLES, "
+    -- Comments and side lines. They are on this device alone: no part of the record, and not in the view of it.
+    CREATE TABLE notes (
+        match_id BLOB PRIMARY KEY REFERENCES matches ON DELETE CASCADE,
+        content  BLOB NOT NULL,                     -- as store/notes.rs has it
+        edited   INTEGER NOT NULL                   -- they are no longer what the file has
+    ) STRICT, WITHOUT ROWID;
+", super::made_puzzles::TABLES,
+];
 
 /// Opens the database, and migrates it to the present schema.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {

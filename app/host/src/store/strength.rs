@@ -39,7 +39,9 @@ pub(crate) fn strength(store: &Store, setup: &Setup) -> Result<Option<Strength>,
 
 /// Whether the results of both say something of the same strength: the same game, on as large a board in Go, without odds.
 fn is_same(of: &Setup, other: &Setup) -> bool {
-    let is_even = |setup: &Setup| !matches!(setup, Setup::Go(go) if go.handicap.stones() > 0);
+    let is_even = |setup: &Setup| {
+        setup.start().is_none() && !matches!(setup, Setup::Go(go) if go.handicap.stones() > 0)
+    };
     let group = |setup: &Setup| match setup {
         Setup::Go(go) if go.size <= 9 => 1,
         Setup::Go(go) if go.size <= 13 => 2,

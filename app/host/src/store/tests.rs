@@ -1,3 +1,5 @@
+mod pages;
+
 use std::fs;
 use std::time::Duration;
 
@@ -7,7 +9,7 @@ use rusqlite::{Connection, params};
 use session::{Consent, Entry, MatchId, MatchRecord, MatchResult, OfferKind, Pace};
 
 use super::list::Merge;
-use super::matches::{action_bytes, seat_text, setup_bytes};
+use super::matches::{action_bytes, letter_written, seat_text, setup_bytes};
 use super::schema::MIGRATIONS;
 use super::*;
 use crate::room::{PlayerId, Seat};
@@ -27,6 +29,18 @@ fn place(column: u16) -> Action {
 }
 
 const SEATS: [Seat; 2] = [Seat::Here, Seat::Peer(PlayerId([7; 32]))];
+
+#[test]
+fn with_a_match_goes_what_its_last_letter_said_and_no_other() {
+    let (_directory, mut store) = store();
+    for number in 1..=2 {
+        store.begin(&record(number), SEATS, 5).expect("saved");
+        store.set_setting(&letter_written(MatchId([number; 16])), "five moves").expect("kept");
+    }
+    store.delete(MatchId([1; 16])).expect("deleted");
+    let left = store.settings_of("letter_written/").expect("read");
+    assert_eq!(left, [(MatchId([2; 16]).to_string(), "five moves".to_owned())]);
+}
 
 #[test]
 fn what_was_saved_is_read_again_after_a_restart() {
@@ -137,6 +151,9 @@ fn a_migration_that_is_out_is_never_changed() {
         0x210E_9662_FF6F_518D,
         0x6645_7AF5_1F4D_3B2B,
         0xC892_F743_2E5F_74E2,
+        0x49E5_07B5_7FE9_DC59,
+        0x2CF5_1EFB_E592_D4C2,
+        0xDB9D_8250_A3A5_7CE1,
     ];
     assert_eq!(digests, known);
 }
@@ -170,7 +187,7 @@ fn a_file_from_before_matches_had_an_origin_opens_and_takes_files_in() {
         let known = store.load(MatchId([1; 16])).expect("read").expect("there");
         assert_eq!((known.origin, known.open), (None, true));
         assert!(store.file_of(MatchId([1; 16])).expect("read").is_none());
-        store.take_in(&taken, Seat::BOTH_HERE, (&origin, &file), 2).expect("saved");
+        store.take_in(&taken, Seat::BOTH_HERE, (&origin, &file, &KeptNotes::default()), 2).expect("saved");
     }
     let mut store = Store::open(directory.path()).expect("opens");
     let saved = store.load(taken.id).expect("read").expect("there");
@@ -497,208 +514,8 @@ fn the_saves_are_copied_on_another_thread_while_they_are_written() {
     assert!(!directory.path().join("qiyou.copy").exists());
 }
 
-#[test]
-fn a_list_holds_what_passes_the_filter_and_counts_it() {
-    let (_directory, mut store) = store();
-    all_kinds(&mut store);
-    let any = MatchFilter { game: None, opponent: Opponent::Anyone, outcome: Went::Any };
-    let list = |filter: &MatchFilter| {
-        let (page, total) = store.page(filter, 0, 100).expect("read");
-        assert_eq!(page.len(), total as usize);
-        page.into_iter().map(|id| id.0[0]).collect::<Vec<_>>()
-    };
-    assert_eq!(list(&any), [7, 6, 5, 4, 3, 2, 1], "the latest change first");
-    for (outcome, expected) in
-        [(Went::Unfinished, &[1][..]), (Went::Won, &[7, 4, 2]), (Went::Lost, &[3]), (Went::Drawn, &[6])]
-    {
-        assert_eq!(list(&MatchFilter { outcome, ..any.clone() }), expected, "{outcome:?}");
-    }
-    for (game, expected) in [
-        (GameKind::Gomoku, &[2, 1][..]),
-        (GameKind::Liuzhou, &[6, 5]),
-        (GameKind::Go, &[3]),
-        (GameKind::Xiangqi, &[4]),
-        (GameKind::LightsOut, &[7]),
-    ] {
-        assert_eq!(list(&MatchFilter { game: Some(game), ..any.clone() }), expected, "{game:?}");
-    }
-    let called = |players: &[u8]| Opponent::Called {
-        players: players.iter().map(|number| PlayerId([*number; 32])).collect(),
-        part: "be".into(),
-    };
-    let ben = called(&[9, 7]);
-    for (opponent, expected) in [
-        (Opponent::Bot, &[4][..]),
-        (Opponent::Here, &[7, 5]),
-        (ben.clone(), &[6, 3, 2, 1]),
-        (called(&[]), &[]),
-    ] {
-        assert_eq!(
-            list(&MatchFilter { opponent: opponent.clone(), ..any.clone() }),
-            expected,
-            "{opponent:?}"
-        );
-    }
-    let drawn_with_ben = MatchFilter { game: None, opponent: ben, outcome: Went::Drawn };
-    assert_eq!(list(&drawn_with_ben), [6]);
-    assert_eq!(store.page(&any, 2, 3).expect("read").0, [5, 4, 3].map(|number| MatchId([number; 16])));
-    assert_eq!(store.page(&any, 2, 3).expect("read").1, 7);
-}
-
-/// Matches number 1 to `count`, each a minute after the one before: every third with a friend, the others with a bot, of gomoku.
-fn write_many(store: &Store, count: u32) {
-    let rows = "
-        WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?3)
-        INSERT INTO matches (match_id, setup, first_seat, second_seat, ending, winner, open, began_unix_ms, changed_unix_ms)
-        SELECT randomblob(16), ?1, 'here', iif(n % 3 = 0, ?2, 'bot:' || (n % 10 + 1)), iif(n % 50 = 0, NULL, 32),
-               n % 3, n % 1000 = 0, n * 60000, n * 60000 FROM numbers";
-    let setup = setup_bytes(&record(1).setup);
-    store.connection.execute(rows, params![setup, seat_text(SEATS[1].clone()), count]).expect("written");
-}
-
-/// One match of each kind that [`write_many`] does not write, among the oldest.
-fn write_rare(store: &mut Store) {
-    let seats = [Seat::Here, Seat::Peer(PlayerId([8; 32]))];
-    store
-        .begin(&MatchRecord { result: Some(MatchResult::DrawAgreed), ..record(1) }, seats, 1)
-        .expect("saved");
-    let go = MatchRecord::new(MatchId([2; 16]), GameKind::Go.default_setup(), Side::First);
-    store.begin(&go, [Seat::Here, Seat::Guest("Änne".into())], 2).expect("saved");
-    let lost = MatchRecord { result: Some(MatchResult::Resigned(Side::First)), ..record(3) };
-    store.begin(&lost, Seat::BOTH_HERE, 3).expect("saved");
-    for number in 1..=3 {
-        store.set_open(MatchId([number; 16]), false).expect("saved");
-    }
-}
-
-/// Filters that let one match of [`write_rare`] pass, with its number, and common ones.
-fn filters() -> Vec<(&'static str, MatchFilter, Option<u8>)> {
-    let any = MatchFilter { game: None, opponent: Opponent::Anyone, outcome: Went::Any };
-    let called = |number: u8, part: &str| Opponent::Called {
-        players: vec![PlayerId([number; 32])],
-        part: part.into(),
-    };
-    vec![
-        ("won", MatchFilter { outcome: Went::Won, ..any.clone() }, None),
-        ("unfinished", MatchFilter { outcome: Went::Unfinished, ..any.clone() }, None),
-        (
-            "against a bot, drawn",
-            MatchFilter { opponent: Opponent::Bot, outcome: Went::Drawn, ..any.clone() },
-            None,
-        ),
-        ("against a friend by name", MatchFilter { opponent: called(7, "anna"), ..any.clone() }, None),
-        ("of a rare game", MatchFilter { game: Some(GameKind::Go), ..any.clone() }, Some(2)),
-        ("against a rare friend", MatchFilter { opponent: called(8, "carl"), ..any.clone() }, Some(1)),
-        (
-            "a rare result of a friend",
-            MatchFilter { game: Some(GameKind::Gomoku), opponent: called(8, "carl"), outcome: Went::Drawn },
-            Some(1),
-        ),
-        ("against a rare guest", MatchFilter { opponent: called(9, "änn"), ..any.clone() }, Some(2)),
-        ("of both here", MatchFilter { opponent: Opponent::Here, ..any.clone() }, Some(3)),
-        (
-            "of a rare friend, won",
-            MatchFilter { opponent: called(8, "carl"), outcome: Went::Won, ..any },
-            Some(0),
-        ),
-    ]
-}
-
-#[test]
-fn a_page_reads_as_few_rows_of_a_long_list_as_of_a_short_one_whatever_the_filter() {
-    let rows_read = |count: u32| {
-        let (_directory, mut store) = store();
-        write_many(&store, count);
-        write_rare(&mut store);
-        filters()
-            .into_iter()
-            .map(|(what, filter, rare)| {
-                let (page, total) = store.page(&filter, 0, 25).expect("read");
-                if let Some(number) = rare {
-                    let expected: Vec<MatchId> =
-                        (number > 0).then_some(MatchId([number; 16])).into_iter().collect();
-                    assert_eq!((page, total as usize), (expected.clone(), expected.len()), "{what}");
-                }
-                let mut merge = Merge::new(&store.connection, &filter).expect("read");
-                while rare.is_none() && merge.rows < 100 && merge.next().expect("read").is_some() {}
-                while rare.is_some() && merge.next().expect("read").is_some() {}
-                (what, merge.rows)
-            })
-            .collect::<Vec<_>>()
-    };
-    // Matches with an open room are read: there is one in 1,000.
-    let (short, long) = (rows_read(900), rows_read(9_000));
-    for ((what, few), (_, many)) in short.into_iter().zip(long) {
-        assert!(few <= 200 && many <= few + 150, "{what}: {few} and {many} rows");
-    }
-}
-
-#[test]
-fn each_stream_of_a_page_is_read_from_its_index_in_order() {
-    let (_directory, store) = store();
-    let steps = |query: &str| {
-        let mut statement = store.connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).expect("a plan");
-        let unset = rusqlite::params_from_iter(vec![None::<i64>; statement.parameter_count()]);
-        let steps = statement.query_map(unset, |row| row.get::<_, String>(3)).expect("steps");
-        steps.collect::<Result<Vec<_>, _>>().expect("steps")
-    };
-    for (index, query) in super::list::QUERIES {
-        let plan = steps(query);
-        assert!(plan[0].starts_with("SEARCH") && plan[0].contains(&format!("INDEX {index} (")), "{plan:?}");
-        assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE")), "{plan:?}");
-    }
-    let all = steps("SELECT match_id FROM matches ORDER BY changed_unix_ms DESC, match_id DESC LIMIT 20");
-    assert!(all[0].contains("matches_by_change") && all.len() == 1, "{all:?}");
-    let open = steps("SELECT match_id FROM matches WHERE open = 1 ORDER BY changed_unix_ms");
-    assert!(open[0].contains("matches_open"), "{open:?}");
-}
-
-#[test]
-fn a_list_is_in_the_order_of_the_last_change_also_where_pages_meet() {
-    let (_directory, mut store) = store();
-    write_many(&store, 3_000);
-    write_rare(&mut store);
-    for (what, filter, _) in filters() {
-        let (whole, total) = store.page(&filter, 0, 10_000).expect("read");
-        let mut pages = Vec::new();
-        for skip in (0..total).step_by(70) {
-            pages.extend(store.page(&filter, skip, 70).expect("read").0);
-        }
-        assert_eq!(pages, whole, "{what}");
-        let changed = |id: &MatchId| -> i64 {
-            let query = "SELECT changed_unix_ms FROM matches WHERE match_id = ?1";
-            store.connection.query_row(query, [id.0], |row| row.get(0)).expect("there")
-        };
-        assert!(whole.is_sorted_by_key(|id| std::cmp::Reverse(changed(id))), "{what}");
-        assert_eq!(whole.len(), total as usize, "{what}");
-    }
-}
-
-#[test]
-fn a_move_of_a_running_match_writes_none_of_the_indexes_of_pages() {
-    let written = |indexed: bool| {
-        let (directory, mut store) = store();
-        write_many(&store, 5_000);
-        store.begin(&record(1), SEATS, 5_000 * 60_000).expect("saved");
-        if !indexed {
-            for (index, _) in super::list::QUERIES {
-                store.connection.execute_batch(&format!("DROP INDEX {index}")).expect("dropped");
-            }
-        }
-        store
-            .connection
-            .pragma_update_and_check(None, "wal_checkpoint", "TRUNCATE", |_| Ok(()))
-            .expect("merged");
-        for ply in 1..=20 {
-            store.append(MatchId([1; 16]), ply, (place(ply as u16), 0), None, i64::from(ply)).expect("saved");
-        }
-        fs::metadata(directory.path().join(format!("{DATABASE}-wal"))).expect("a log").len()
-    };
-    assert_eq!(written(true), written(false));
-}
-
 /// What a program of each schema left, kept as it was.
-const FIXTURES: [&str; 15] = [
+const FIXTURES: [&str; 18] = [
     include_str!("fixtures/schema-1.sql"),
     include_str!("fixtures/schema-2.sql"),
     include_str!("fixtures/schema-3.sql"),
@@ -714,6 +531,9 @@ const FIXTURES: [&str; 15] = [
     include_str!("fixtures/schema-13.sql"),
     include_str!("fixtures/schema-14.sql"),
     include_str!("fixtures/schema-15.sql"),
+    include_str!("fixtures/schema-16.sql"),
+    include_str!("fixtures/schema-17.sql"),
+    include_str!("fixtures/schema-18.sql"),
 ];
 
 #[test]
@@ -750,10 +570,19 @@ fn what_a_program_of_any_schema_left_is_read_and_played_on() {
         assert_eq!(store.blocked().expect("read").len(), usize::from(schema >= 4));
         let puzzles = store.puzzles().expect("read");
         assert_eq!(puzzles.get("go/1").map(|puzzle| puzzle.tries), (schema >= 5).then_some(4));
+        let fares = store.puzzle_player(GameKind::Go).expect("read").map(|player| player.rated);
+        assert_eq!(fares, (schema >= 16).then_some(12), "schema {schema}");
+        assert_eq!(store.tried_puzzles().expect("read").len(), usize::from(schema >= 16));
+        assert_eq!(store.done_days().expect("read"), if schema >= 16 { vec![20_000] } else { vec![] });
+        let made = store.made_counts().expect("read").get(&(GameKind::Go as i32)).map(|count| count.all);
+        assert_eq!(made, (schema >= 18).then_some(1));
         let promised = store.promised(PlayerId([7; 32])).expect("read");
         assert_eq!(promised, if schema >= 7 { vec![MatchId([5; 16])] } else { vec![] }, "schema {schema}");
         let file = store.file_of(over.record.id).expect("read").map(|file| file.content);
         assert_eq!(file, (schema >= 8).then(|| b"(;GM[1]C[kept])".to_vec()));
+        let notes = store.notes_of(over.record.id).expect("read").map(|kept| kept.notes);
+        let comment = notes.map(|notes| notes.comment(engine::notes::At::Main(1)).to_owned());
+        assert_eq!(comment, (schema >= 17).then(|| "kept".to_owned()));
         let mistake = store.mistake("yours-0123456789abcdef").expect("read");
         assert_eq!(
             mistake.map(|one| (one.mistake.played, one.card.level)),
@@ -862,35 +691,4 @@ fn presses_are_compared_on_boards_of_the_same_size_that_were_solved_without_help
     assert_eq!(solved(3, "5", 12, Help::None), Some(12));
     assert_eq!(solved(4, "5", 10, Help::None), Some(10));
     assert_eq!(solved(5, "5", 11, Help::None), Some(10));
-}
-
-#[test]
-#[ignore = "a benchmark of seconds: scripts/bench runs it"]
-fn bench_pages_of_a_million_matches() {
-    let (_directory, mut store) = store();
-    write_many(&store, 1_000_000);
-    write_rare(&mut store);
-    let taken_in = "
-        WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10000)
-        INSERT INTO matches (match_id, setup, first_seat, second_seat, open, began_unix_ms, changed_unix_ms, said)
-        SELECT randomblob(16), ?1, 'here', 'here', 0, n, n, 'player ' || n || char(10) || 'event ' || n FROM numbers";
-    store.connection.execute(taken_in, [setup_bytes(&record(1).setup)]).expect("written");
-    let any = MatchFilter { game: None, opponent: Opponent::Anyone, outcome: Went::Any };
-    let said = Opponent::Called { players: Vec::new(), part: "player 77".into() };
-    let more = [
-        ("the first page", any.clone(), 0),
-        ("page 100", any.clone(), 2_500),
-        ("won, page 100", MatchFilter { outcome: Went::Won, ..any.clone() }, 2_500),
-        ("in the header of 10,000 files", MatchFilter { opponent: said, ..any }, 0),
-    ];
-    let pages = filters().into_iter().map(|(what, filter, _)| (what, filter, 0)).chain(more);
-    for (what, filter, skip) in pages {
-        let mut best = Duration::MAX;
-        for _ in 0..3 {
-            let began = std::time::Instant::now();
-            store.page(&filter, skip, 25).expect("read");
-            best = best.min(began.elapsed());
-        }
-        println!("store: a million matches, {what}: {:.1} ms", best.as_secs_f64() * 1e3);
-    }
 }
