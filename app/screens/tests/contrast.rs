@@ -133,14 +133,15 @@ fn text_can_be_read_on_paper_cards_and_buttons_in_every_theme() {
 
 #[test]
 fn coordinates_crosses_and_numbers_can_be_read_on_every_board_in_every_theme() {
-    let pairs = [("board-line", "board"), ("seal-on-board", "board")];
+    let pairs = [("board-line", "board"), ("seal-text-on-board", "board")];
     let faint = too_faint(&Theme::read(), &pairs, TEXT, &[0, 1, 2]);
     assert!(faint.is_empty(), "{}", faint.join("\n"));
 }
 
 #[test]
 fn marks_can_be_seen_on_every_board_in_every_theme() {
-    let faint = too_faint(&Theme::read(), &[("jade-on-board", "board")], MARK, &[0, 1, 2]);
+    let pairs = [("jade-on-board", "board"), ("seal-on-board", "board")];
+    let faint = too_faint(&Theme::read(), &pairs, MARK, &[0, 1, 2]);
     assert!(faint.is_empty(), "{}", faint.join("\n"));
 }
 

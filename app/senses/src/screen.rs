@@ -1,4 +1,10 @@
-//! Keeps the screen on: through the desktop portal, else the desktop's screen saver, else logind.
+//! Keeps the screen on: through the Wayland compositor, and through the desktop portal, else the desktop's screen saver, else logind.
+//!
+//! Both, because neither tells whether it has an effect: under sway the portal and logind accept a request that nobody heeds, and a
+//! desktop may count only what came over D-Bus.
+
+#[cfg(feature = "screen")]
+mod compositor;
 
 /// The screen, kept on from a thread of its own. Without a desktop that can do so nothing happens.
 #[derive(Debug, Default)]
@@ -32,6 +38,8 @@ mod inhibiting {
     use dbus::arg::{OwnedFd, PropMap, Variant};
     use dbus::blocking::Connection;
     use dbus::{Error, Path};
+
+    use super::compositor::IdleInhibitor;
 
     /// Limit for a service that starts on demand.
     const PATIENCE: Duration = Duration::from_secs(5);
@@ -67,12 +75,16 @@ mod inhibiting {
             if !on {
                 held = None;
             } else if held.is_none() {
-                held = Inhibition::take(|| Connection::new_session().ok(), || Connection::new_system().ok());
+                held = Inhibition::take(
+                    wayland_client::Connection::connect_to_env().ok(),
+                    || Connection::new_session().ok(),
+                    || Connection::new_system().ok(),
+                );
             }
         }
     }
 
-    /// Who keeps the screen on.
+    /// Which D-Bus service keeps the screen on.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum Keeper {
         /// The desktop portal, and the object of the request.
@@ -83,52 +95,78 @@ mod inhibiting {
         Logind,
     }
 
-    /// The screen stays on until this is dropped. It has a bus connection of its own, whose end releases it too.
+    /// The screen stays on until this is dropped. Its connections are its own, and their end releases it too.
     pub struct Inhibition {
+        compositor: Option<IdleInhibitor>,
+        service: Option<Service>,
+    }
+
+    struct Service {
         bus: Connection,
         keeper: Keeper,
         _descriptor: Option<OwnedFd>,
     }
 
     impl Inhibition {
-        /// Asks the portal, then the screen saver, then logind. `None`: nobody keeps the screen on.
+        /// Asks the compositor; and the portal, then the screen saver, then logind. `None`: nobody keeps the screen on.
         pub fn take(
+            compositor: Option<wayland_client::Connection>,
             session: impl Fn() -> Option<Connection>,
             system: impl Fn() -> Option<Connection>,
         ) -> Option<Self> {
-            let refused =
-                |who: &str, error: Error| tracing::debug!(%error, "{who} does not keep the screen on");
+            let compositor = compositor.and_then(|connection| {
+                IdleInhibitor::take(connection).map_err(|error| refused("the compositor", &error)).ok()
+            });
+            let service = Service::take(session, system);
+            (compositor.is_some() || service.is_some()).then_some(Self { compositor, service })
+        }
+
+        /// Whether the compositor keeps the screen on.
+        pub fn by_compositor(&self) -> bool {
+            self.compositor.is_some()
+        }
+
+        /// Which D-Bus service keeps the screen on.
+        pub fn keeper(&self) -> Option<&Keeper> {
+            self.service.as_ref().map(|service| &service.keeper)
+        }
+    }
+
+    fn refused(who: &str, error: &dyn std::fmt::Display) {
+        tracing::debug!(%error, "{who} does not keep the screen on");
+    }
+
+    impl Service {
+        fn take(
+            session: impl Fn() -> Option<Connection>,
+            system: impl Fn() -> Option<Connection>,
+        ) -> Option<Self> {
             if let Some(bus) = session() {
                 match portal(&bus) {
                     Ok(request) => {
                         return Some(Self { bus, keeper: Keeper::Portal(request), _descriptor: None });
                     }
-                    Err(error) => refused("the portal", error),
+                    Err(error) => refused("the portal", &error),
                 }
                 match screen_saver(&bus) {
                     Ok(cookie) => {
                         return Some(Self { bus, keeper: Keeper::ScreenSaver(cookie), _descriptor: None });
                     }
-                    Err(error) => refused("the screen saver", error),
+                    Err(error) => refused("the screen saver", &error),
                 }
             }
             let bus = system()?;
             match logind(&bus) {
                 Ok(descriptor) => Some(Self { bus, keeper: Keeper::Logind, _descriptor: Some(descriptor) }),
                 Err(error) => {
-                    refused("logind", error);
+                    refused("logind", &error);
                     None
                 }
             }
         }
-
-        /// Who keeps the screen on.
-        pub fn keeper(&self) -> &Keeper {
-            &self.keeper
-        }
     }
 
-    impl Drop for Inhibition {
+    impl Drop for Service {
         fn drop(&mut self) {
             let released: Result<(), Error> = match &self.keeper {
                 Keeper::Portal(request) => self

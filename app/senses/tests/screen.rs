@@ -59,7 +59,7 @@ impl Bus {
     }
 
     fn take(&self) -> Option<Inhibition> {
-        Inhibition::take(|| Some(self.connect()), || Some(self.connect()))
+        Inhibition::take(None, || Some(self.connect()), || Some(self.connect()))
     }
 }
 
@@ -137,7 +137,7 @@ fn the_portal_is_asked_first_and_its_request_is_closed_when_the_screen_may_go_of
     let bus = Bus::new();
     let (portal, saver) = (portal(&bus, true), screen_saver(&bus));
     let held = bus.take().expect("the portal keeps the screen on");
-    assert_eq!(*held.keeper(), Keeper::Portal(REQUEST.into()));
+    assert_eq!(held.keeper(), Some(&Keeper::Portal(REQUEST.into())));
     assert_eq!(portal.try_iter().collect::<Vec<_>>(), ["Inhibit \"\" 8"]);
     drop(held);
     assert_eq!(portal.try_iter().collect::<Vec<_>>(), [format!("Close {REQUEST}")]);
@@ -149,7 +149,7 @@ fn a_desktop_whose_portal_cannot_is_asked_for_its_screen_saver() {
     let bus = Bus::new();
     let (portal, saver) = (portal(&bus, false), screen_saver(&bus));
     let held = bus.take().expect("the screen saver is there");
-    assert_eq!(*held.keeper(), Keeper::ScreenSaver(77));
+    assert_eq!(held.keeper(), Some(&Keeper::ScreenSaver(77)));
     drop(held);
     assert_eq!(saver.try_iter().collect::<Vec<_>>(), ["Inhibit Qiyou", "UnInhibit 77"]);
     assert!(portal.try_recv().is_err());
@@ -160,7 +160,7 @@ fn without_a_desktop_logind_holds_off_idling_until_its_descriptor_is_closed() {
     let bus = Bus::new();
     let lent = logind(&bus);
     let held = bus.take().expect("logind is there");
-    assert_eq!(*held.keeper(), Keeper::Logind);
+    assert_eq!(held.keeper(), Some(&Keeper::Logind));
     let mut ours = lent.try_recv().expect("an inhibitor was lent");
     ours.set_nonblocking(true).expect("set");
     assert_eq!(ours.read(&mut [0]).expect_err("it is held").kind(), std::io::ErrorKind::WouldBlock);
@@ -173,5 +173,5 @@ fn without_a_desktop_logind_holds_off_idling_until_its_descriptor_is_closed() {
 fn where_nobody_can_keep_the_screen_on_nothing_is_held() {
     let bus = Bus::new();
     assert!(bus.take().is_none());
-    assert!(Inhibition::take(|| None, || None).is_none());
+    assert!(Inhibition::take(None, || None, || None).is_none());
 }

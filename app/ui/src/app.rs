@@ -383,6 +383,11 @@ impl Controller {
             Step::Room(id) => self.open_room(&id),
             Step::LeaveRoom => self.leave_room(),
             Step::NewGame(game) => self.turn(|pages, cx| pages.new_game.open(game, cx)),
+            Step::BeginFrom(choice) => {
+                self.known_mut().nav.start = Some((*choice).clone());
+                self.turn(|pages, cx| pages.new_game.open_started(*choice, cx));
+            }
+            Step::SetStart(choice) => self.known_mut().nav.start = choice.map(|choice| *choice),
             Step::Describe(game) => self.turn(|_pages, cx| adapters::new_game::describe(game, cx)),
             Step::RememberSheet(game, sheet) => {
                 let known = &mut *self.known_mut();

@@ -613,6 +613,50 @@ fn thumbnail(board: &control::Board, width: i32, height: i32, tone: Tone) -> Str
     if tone == Tone::EInk { black_and_white(&svg) } else { svg }
 }
 
+/// The picture of a game file's last position: the board with its pieces in the light theme, `pixels` along its longer edge.
+/// `None` if the board has no points.
+pub(crate) fn of_file(board: &control::Board, pixels: u32) -> Option<SharedPixelBuffer<Rgba8Pixel>> {
+    raster(&file_picture(board, pixels.clamp(16, WIDEST as u32) as i32)?).to_rgba8()
+}
+
+fn file_picture(board: &control::Board, pixels: i32) -> Option<String> {
+    let (columns, rows) = (i32::try_from(board.columns).ok()?, i32::try_from(board.rows).ok()?);
+    if columns < 1 || rows < 1 {
+        return None;
+    }
+    let cell = pixels / columns.max(rows);
+    // Lights Out has no lines; on a board with more points than pixels, part of it is drawn.
+    if board.game() == wire::Game::LightsOut || cell < 4 {
+        return Some(thumbnail(board, pixels, pixels, Tone::Light));
+    }
+    let (width, height) = (cell * columns, cell * rows);
+    let river = board.game() == wire::Game::Xiangqi;
+    let lines =
+        Lines { river, columns, rows, cell, left: cell / 2, top: cell / 2, tone: Tone::Light, style: 1 };
+    let mut svg = format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"><rect width="{width}" height="{height}" fill="#E9D9B6"/>"##
+    );
+    svg.push_str(&self::board(&lines, width, height));
+    let look = Look { turned: false, pictures: false, tone: Tone::Light };
+    for piece in &board.pieces {
+        let (column, row) = ((piece.at % 1_024) as i32, (piece.at / 1_024) as i32);
+        if !(1..=2).contains(&piece.side) || column >= columns || row >= rows {
+            continue;
+        }
+        let (x, y) = (cell * column, cell * (rows - 1 - row));
+        svg.push_str(&nested(&drawn_piece(piece.side, piece.kind, look), x, y, cell));
+    }
+    svg.push_str("</svg>");
+    Some(svg)
+}
+
+/// A square drawing as an element of another one.
+fn nested(svg: &str, x: i32, y: i32, size: i32) -> String {
+    let size_start = svg.find(" width=\"").expect("our drawings say their width first");
+    let size_end = svg.find(" viewBox=").expect("then their viewBox");
+    format!(r#"{} x="{x}" y="{y}" width="{size}" height="{size}"{}"#, &svg[..size_start], &svg[size_end..])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -104,6 +104,7 @@ mod tests {
             Page::Friends,
             Page::Lesson,
             Page::Puzzles,
+            Page::Position,
         ] {
             assert!(!on(page, &room), "{page:?}");
         }

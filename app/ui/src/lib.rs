@@ -20,6 +20,7 @@ mod fonts;
 pub mod headless;
 mod memory;
 mod preferences;
+mod thumbnail;
 
 pub use ::client::{Client, FromHost, HandOfHost, Lost, connect};
 pub use ::screens;
@@ -30,3 +31,4 @@ pub use feel::{Devices, Senses, press};
 pub use preferences::{
     Confirm, Language, LastColour, LastGame, LastOpponent, OwnPace, Paper, PieceSet, Preferences, Store,
 };
+pub use thumbnail::{MOST_PIXELS, ThumbnailError, thumbnail};

@@ -1,13 +1,13 @@
 //! qiyou: the touch app, with the host of a running daemon or one in its own process.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{CommandFactory, Parser};
 use host::{Host, HostConfig};
 use qiyou::screens::{Game, Page};
-use qiyou::{App, AppError, DesktopClipboard, Devices, Store, connect};
+use qiyou::{App, AppError, DesktopClipboard, Devices, MOST_PIXELS, Store, connect};
 use slint::ComponentHandle;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
@@ -56,6 +56,13 @@ struct Arguments {
     /// Import this file and open it for review: .sgf, .pgn, .psq, .qiyou, .lights or .fen
     #[arg(conflicts_with_all = ["new_game", "nearby"])]
     file: Option<PathBuf>,
+    /// Draw the last position of the file as this PNG file, and exit: for file managers
+    #[arg(long, value_name = "PNG", requires = "file")]
+    thumbnail: Option<PathBuf>,
+    /// Longer edge of the thumbnail, in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = 256, requires = "thumbnail",
+        value_parser = clap::value_parser!(u32).range(16..=i64::from(MOST_PIXELS)))]
+    thumbnail_size: u32,
     /// Print the time to the first frame and the memory in use, and exit
     #[arg(long)]
     bench_start: bool,
@@ -100,13 +107,25 @@ fn main() -> ExitCode {
         .unwrap_or_else(|_| EnvFilter::new("warn,gilrs=off,gilrs_core=off"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     explain_missing_library();
-    match run(arguments, began) {
+    let done = match &arguments {
+        Arguments { thumbnail: Some(to), file: Some(file), thumbnail_size, .. } => {
+            draw_thumbnail(file, to, *thumbnail_size)
+        }
+        _ => run(arguments, began),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("qiyou: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// A file manager replaces a generic icon by the picture, and keeps the icon if this fails.
+fn draw_thumbnail(file: &Path, to: &Path, pixels: u32) -> Result<(), String> {
+    let png = qiyou::thumbnail(file, pixels).map_err(|error| format!("{}: {error}", file.display()))?;
+    std::fs::write(to, png).map_err(|error| format!("{}: {error}", to.display()))
 }
 
 fn run(arguments: Arguments, began: Instant) -> Result<(), String> {

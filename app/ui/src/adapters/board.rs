@@ -29,7 +29,7 @@ use crate::screens::{
 
 use layout::Look;
 pub(super) use layout::{Layout, Names, names};
-pub(super) use points::plain_points;
+pub(super) use points::{mark_picked, plain_points};
 pub(super) use show::{counts_area, ending, letter, pairs};
 use solving::Solving;
 pub(super) use touch::{Touch, meaning};

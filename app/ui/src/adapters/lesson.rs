@@ -7,7 +7,7 @@ use proto::control::{self, reply, request};
 use senses::Cue;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::board::{Layout, Names, Touch, meaning, names, plain_points, point_of};
+use super::board::{Layout, Names, Touch, mark_picked, meaning, names, plain_points, point_of};
 use super::{game, new_game, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::screens::{LessonAdapter, MainWindow, Page, PointView, Remark};
@@ -52,6 +52,10 @@ impl Lesson {
             cx.go.back();
             cx.go.new_game(pages.lesson.game);
         }));
+        page.on_play_on(touched!(app, |pages, cx| {
+            let from = control::SetUpFrom { lesson: Some(pages.lesson.shown()), ..Default::default() };
+            pages.position.open_from(pages.lesson.game, from, cx);
+        }));
     }
 
     /// Opens the lesson of this game.
@@ -63,8 +67,13 @@ impl Lesson {
     }
 
     fn ask(&self, cx: &mut Cx<'_>) {
-        let asked = control::Teach { game: self.game.into(), step: self.step, actions: self.actions.clone() };
+        let asked = self.shown();
         cx.ask.send(request::Body::Teach(asked.clone()), Question(asked));
+    }
+
+    /// The step and what has been done in it.
+    fn shown(&self) -> control::Teach {
+        control::Teach { game: self.game.into(), step: self.step, actions: self.actions.clone() }
     }
 
     fn turn(&mut self, by: i32, cx: &mut Cx<'_>) {
@@ -126,19 +135,14 @@ impl Lesson {
         let page = window.global::<LessonAdapter>();
         let layout = Layout::still(&board);
         let mut points = plain_points(&board, &layout, known.chinese());
+        if let Some(from) = self.picked {
+            mark_picked(from, &board, &layout, &mut points);
+        }
         let mut mark = |at: u32, set: &dyn Fn(&mut PointView)| {
             if let Some(point) = layout.index(at).and_then(|index| points.get_mut(index)) {
                 set(point);
             }
         };
-        if let Some(from) = self.picked {
-            mark(from, &|point| (point.marked, point.picked) = (true, true));
-            for step in board.steps.iter().filter(|step| step.from == from) {
-                mark(step.to, &|point| {
-                    (point.marked, point.target) = (true, if point.stone == 0 { 1 } else { 2 });
-                });
-            }
-        }
         for wanted in &told.wanted {
             let at = match &wanted.kind {
                 // The piece is picked first, then its destination.

@@ -172,9 +172,9 @@ pub fn manual_pictures() -> Option<PathBuf> {
     let own = directories::BaseDirs::new().map(|folders| folders.data_dir().to_owned());
     let system = std::env::var("XDG_DATA_DIRS").unwrap_or_default();
     let system = if system.is_empty() { "/usr/local/share:/usr/share" } else { &system };
-    let mut folders = folders(program.as_deref(), own.as_deref(), system);
+    let folders = folders(program.as_deref(), own.as_deref(), system).into_iter();
     #[cfg(debug_assertions)]
-    folders.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/manual/pictures"));
+    let folders = folders.chain([Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/manual/pictures")]);
     folders.into_iter().find(|folder| folder.is_dir())
 }
 

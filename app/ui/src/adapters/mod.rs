@@ -6,6 +6,7 @@ pub(crate) mod backup;
 pub(crate) mod board;
 pub(crate) mod club;
 pub(crate) mod comparison;
+pub(crate) mod doctor;
 pub(crate) mod editor;
 pub(crate) mod engines;
 pub(crate) mod feel;
@@ -21,6 +22,7 @@ mod navigation;
 pub(crate) mod nearby;
 pub(crate) mod new_game;
 pub(crate) mod picture;
+pub(crate) mod position;
 pub(crate) mod puzzles;
 pub(crate) mod records;
 pub(crate) mod replay;
@@ -47,6 +49,7 @@ pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     guest::Guest::attach(window, app);
     let pages = app.pages();
     pages.club.attach(window, app);
+    pages.doctor.attach(window, app);
     pages.editor.attach(window, app);
     pages.engines.attach(window, app);
     pages.friends.attach(window, app);
@@ -57,6 +60,7 @@ pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     pages.manual.attach(window, app);
     pages.nearby.attach(window, app);
     pages.new_game.attach(window, app);
+    pages.position.attach(window, app);
     pages.puzzles.attach(window, app);
     pages.records.attach(window, app);
     pages.replay.attach(window, app);
@@ -74,6 +78,7 @@ pub(crate) fn show(window: &MainWindow, app: &Controller) {
     pages.address.show(window, &known);
     pages.backup.show(window, &known);
     pages.club.show(window, &known);
+    pages.doctor.show(window);
     pages.editor.show(window, &known);
     pages.engines.show(window, &known);
     pages.friends.show(window, &known);
@@ -85,6 +90,7 @@ pub(crate) fn show(window: &MainWindow, app: &Controller) {
     pages.manual.show(window, &known);
     pages.nearby.show(window, &known);
     pages.new_game.show(window, &known, &pages.invitation);
+    pages.position.show(window, &known);
     pages.puzzles.show(window, &known, &app.sprites);
     pages.records.show(window, &known, &app.sprites);
     pages.replay.show(window, &known);
@@ -164,13 +170,13 @@ fn carrier(carrier: control::Carrier) -> Carrier {
 
 /// The game of this setup.
 fn wire_game(setup: Option<&wire::Setup>) -> wire::Game {
-    match setup.and_then(|setup| setup.game.as_ref()) {
+    match setup.and_then(wire::Setup::rules) {
         Some(setup::Game::Gomoku(_)) => wire::Game::Gomoku,
         Some(setup::Game::Liuzhou(_)) => wire::Game::Liuzhou,
         Some(setup::Game::Go(_)) => wire::Game::Go,
         Some(setup::Game::Xiangqi(_)) => wire::Game::Xiangqi,
         Some(setup::Game::LightsOut(_)) => wire::Game::LightsOut,
-        None => wire::Game::Unspecified,
+        Some(setup::Game::Started(_)) | None => wire::Game::Unspecified,
     }
 }
 

@@ -16,7 +16,7 @@ use super::{game, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::{LastColour, LastGame, LastOpponent, OwnPace};
 use crate::screens::{
-    Colour, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, Remark, RulesAdapter,
+    Colour, Giver, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, Remark, RulesAdapter,
     Strength,
 };
 
@@ -26,6 +26,8 @@ const WORDS_BESIDE: usize = 4;
 /// State of the page.
 pub(crate) struct NewGame {
     game: wire::Game,
+    /// Rules and clock are unfolded; `None`: untouched, so only for who answers an invitation by other terms.
+    terms_open: Option<bool>,
     /// Advanced options are shown too.
     all_options: bool,
     presets: Rc<VecModel<SharedString>>,
@@ -39,6 +41,7 @@ impl Default for NewGame {
     fn default() -> Self {
         Self {
             game: wire::Game::Gomoku,
+            terms_open: None,
             all_options: false,
             presets: Rc::default(),
             paces: Rc::default(),
@@ -116,6 +119,9 @@ impl NewGame {
         page.on_step_value(touched!(app, |pages, cx, option, step| {
             pages.new_game.change_option(cx, option, |option| stepped(option, step));
         }));
+        page.on_toggle_terms(touched!(app, |pages, _cx| {
+            pages.new_game.terms_open = Some(!pages.new_game.shows_terms(&pages.invitation));
+        }));
         page.on_toggle_all_options(touched!(app, |pages, _cx| {
             pages.new_game.all_options = !pages.new_game.all_options;
         }));
@@ -150,18 +156,35 @@ impl NewGame {
                 pages.new_game.start(cx);
             }
         }));
-        page.on_set_up(touched!(app, |pages, cx| pages.editor.open(cx)));
+        page.on_set_up(touched!(app, |pages, cx| match pages.new_game.game {
+            wire::Game::LightsOut => pages.editor.open(cx),
+            game => pages.position.open(choice(cx.known, game), cx),
+        }));
     }
 
     /// Opens the page for this game.
     pub(crate) fn open(&mut self, game: wire::Game, cx: &mut Cx<'_>) {
-        (self.game, self.all_options) = (game, false);
-        describe(game, cx);
+        (self.game, self.terms_open, self.all_options) = (game, None, false);
+        cx.go.set_start(None);
+        cx.go.describe(game);
+        cx.go.page(Page::NewGame);
+    }
+
+    /// Opens the page for a match that begins from the position of this choice.
+    pub(crate) fn open_started(&mut self, choice: GameChoice, cx: &mut Cx<'_>) {
+        let game = wire::Game::try_from(choice.game).unwrap_or_default();
+        (self.game, self.terms_open, self.all_options) = (game, None, false);
+        ask(game, choice, cx);
         cx.go.page(Page::NewGame);
     }
 
     /// Requests the sheet that the page being opened needs, unless it is known.
     pub(crate) fn page_turned(&self, cx: &mut Cx<'_>) {
+        if cx.known.page() == Page::Home && cx.known.start().is_some() {
+            cx.go.set_start(None);
+            // What is known of the game is about the position.
+            cx.go.describe(self.game);
+        }
         let game = match cx.known.page() {
             Page::NewGame => self.game,
             // Time controls come with every sheet.
@@ -198,7 +221,9 @@ impl NewGame {
     /// so that the sequence is valid.
     fn change_option(&self, cx: &mut Cx<'_>, row: i32, value: impl FnOnce(&GameOption) -> Option<String>) {
         let Some(sheet) = cx.known.sheets.get(&(self.game as i32)) else { return };
-        let Some(option) = usize::try_from(row).ok().and_then(|row| offered(sheet).nth(row)) else { return };
+        let Some(option) = usize::try_from(row).ok().and_then(|row| rows(sheet, cx.known).nth(row)) else {
+            return;
+        };
         let Some(value) = value(option) else { return };
         let mut choice = choice(cx.known, self.game);
         choice.options.push(ChosenOption { option: option.option.clone(), value });
@@ -251,6 +276,10 @@ impl NewGame {
         cx.ask.send(request::Body::OpenRoom(open), Question::Open);
     }
 
+    fn shows_terms(&self, invitation: &Invitation) -> bool {
+        self.terms_open.unwrap_or_else(|| invitation.countering().is_some())
+    }
+
     pub(super) fn show(&self, window: &MainWindow, known: &AppState, invitation: &Invitation) {
         let chinese = known.chinese();
         self.show_rules(window, known, invitation, chinese);
@@ -259,6 +288,7 @@ impl NewGame {
         page.set_game(game::shown(self.game));
         page.set_solo(game::is_solo(self.game));
         page.set_race(is_race(known, self.game));
+        page.set_started(known.start().is_some_and(|start| start.game == i32::from(self.game)));
         page.set_opponent(match last.opponent {
             LastOpponent::Bot => Opponent::Bot,
             LastOpponent::Here => Opponent::Here,
@@ -285,8 +315,14 @@ impl NewGame {
         page.set_letter_to(invitation.writing_to(known).unwrap_or_default().into());
         page.set_hints(last.hints);
         self.show_paces(&page, known, chinese);
+        page.set_terms_open(self.shows_terms(invitation));
         page.set_all_options(self.all_options);
-        let Some(sheet) = known.sheets.get(&(self.game as i32)) else {
+        page.set_terms_rules(terms(sheet, known, &last, chinese).into());
+        page.set_giver(sheet.map_or(Giver::None, |sheet| giver(sheet, known, &last)));
+        let timed = !game::is_solo(self.game) && invitation.writing_to(known).is_none();
+        let clock = chosen_pace(known, self.game).or(known.paces.first()).filter(|_| timed);
+        page.set_terms_clock(lower(said(clock.and_then(|pace| pace.name.as_ref()), chinese)).into());
+        let Some(sheet) = sheet else {
             // Clears the values of the previous game until the new sheet arrives.
             update(&self.presets, &[]);
             update(&self.options, &[]);
@@ -300,8 +336,8 @@ impl NewGame {
         let chosen = sheet.presets.iter().position(|preset| preset.preset == sheet.preset);
         page.set_preset(chosen.map_or(-1, |index| index as i32));
         let mut options: Vec<OptionView> =
-            offered(sheet).map(|option| option_view(option, chinese)).collect();
-        let further = offered(sheet).filter(|option| option.seldom).count();
+            rows(sheet, known).map(|option| option_view(option, chinese)).collect();
+        let further = rows(sheet, known).filter(|option| option.seldom).count();
         if !self.all_options {
             options.truncate(options.len() - further);
         }
@@ -312,7 +348,8 @@ impl NewGame {
         let hints = usize::from(person && !game::is_solo(self.game));
         page.set_further_options((further + hints) as i32);
         page.set_ready(sheet.problem.is_empty());
-        let setup = sheet.setup.as_ref().and_then(|setup| setup.game.as_ref());
+        let rules = sheet.setup.as_ref().and_then(wire::Setup::rules);
+        let setup = rules.as_ref();
         let second = matches!(setup, Some(wire::setup::Game::Xiangqi(xiangqi)) if xiangqi.black_first);
         page.set_second_begins(second);
         page.set_go_size(match setup {
@@ -454,6 +491,13 @@ fn described(game: wire::Game, choice: &GameChoice, sheet: GameSheet, cx: &mut C
     let preset = if sheet.preset.is_empty() { choice.preset.clone() } else { sheet.preset.clone() };
     let last = cx.known.last(game);
     cx.go.remember_sheet(game, sheet);
+    if !choice.start.is_empty() {
+        // Options beside a position are of this match alone.
+        if cx.known.start().is_some_and(|start| start.game == choice.game) {
+            cx.go.set_start(Some(choice.clone()));
+        }
+        return;
+    }
     if (&last.preset, &last.options) != (&preset, &options) && !choice_is_default(choice) {
         cx.preferences.change(move |known| {
             let last = known.games.entry(word.into()).or_default();
@@ -464,6 +508,11 @@ fn described(game: wire::Game, choice: &GameChoice, sheet: GameSheet, cx: &mut C
 
 /// The choice is unknown to the host; another version may have stored it: resets it to the game's default.
 fn not_described(game: wire::Game, choice: &GameChoice, cx: &mut Cx<'_>) {
+    if !choice.start.is_empty() {
+        cx.go.set_start(None);
+        cx.go.describe(game);
+        return;
+    }
     if choice_is_default(choice) {
         return;
     }
@@ -535,12 +584,16 @@ fn step_to(now: u32, wanted: i32, most: u32) -> u32 {
 
 /// The choice for an invitation or a new match of this game.
 pub(crate) fn choice(known: &AppState, game: wire::Game) -> GameChoice {
+    if let Some(started) = known.start().filter(|start| start.game == i32::from(game)) {
+        return started.clone();
+    }
     let last = known.last(game);
     let chosen = |(option, value)| ChosenOption { option, value };
     GameChoice {
         game: game.into(),
         preset: last.preset,
         options: last.options.into_iter().map(chosen).collect(),
+        ..GameChoice::default()
     }
 }
 
@@ -610,6 +663,74 @@ pub(super) fn offered(sheet: &GameSheet) -> impl Iterator<Item = &GameOption> {
         sheet.presets.len() > 1 && sheet.presets.iter().all(decided)
     };
     sheet.options.iter().filter(move |option| option.values.len() > 1 && !is_preset(option))
+}
+
+/// The option for odds of pieces or moves.
+const ODDS: &str = "odds";
+
+/// The options that the page offers: a position that was set up is as it is, and the games of a club evening are even.
+fn rows<'a>(sheet: &'a GameSheet, known: &AppState) -> impl Iterator<Item = &'a GameOption> {
+    let even = known.is_for_club() || known.start().is_some();
+    offered(sheet).filter(move |option| !even || option.option != ODDS)
+}
+
+/// Who gives odds to whom.
+fn giver(sheet: &GameSheet, known: &AppState, last: &LastGame) -> Giver {
+    let mine = match last.colour {
+        LastColour::First => wire::Side::First,
+        LastColour::Second => wire::Side::Second,
+        LastColour::Random | LastColour::Turns => wire::Side::Unspecified,
+    };
+    match (sheet.gives_odds(), mine) {
+        (wire::Side::Unspecified, _) => Giver::None,
+        _ if known.is_for_club() => Giver::None,
+        (_, wire::Side::Unspecified) => Giver::Either,
+        (gives, mine) if gives == mine => Giver::Me,
+        _ if last.opponent == LastOpponent::Bot => Giver::Device,
+        _ => Giver::Friend,
+    }
+}
+
+/// Options that say how large the board is, so plainly that their names can be left out.
+const SIZES: [&str; 3] = ["size", "columns", "rows"];
+
+/// So many options that the player set are named in the sentence.
+const TERMS_NAMED: usize = 2;
+
+/// What is chosen of the rules, in a few words: preset, board, and what the player set beside them. Empty: the usual rules.
+fn terms(sheet: Option<&GameSheet>, known: &AppState, last: &LastGame, chinese: bool) -> String {
+    let Some(sheet) = sheet else { return String::new() };
+    let value = |option: &GameOption| {
+        let named = option.values.iter().find(|value| value.value == option.chosen);
+        named.map_or_else(|| option.chosen.clone(), |value| said(value.name.as_ref(), chinese).to_owned())
+    };
+    let is_size = |option: &&GameOption| SIZES.contains(&option.option.as_str());
+    let size: Vec<String> = sheet.options.iter().filter(is_size).map(value).collect();
+    let set = |option: &&GameOption| last.options.iter().any(|(word, _)| *word == option.option);
+    let set: Vec<&GameOption> = rows(sheet, known).filter(|option| !is_size(option)).filter(set).collect();
+    let rest = (set.len() > TERMS_NAMED).then(|| "…".to_owned());
+    let preset = (sheet.presets.len() > 1).then(|| rule_name(Some(sheet), chinese).to_owned());
+    let between = if chinese { "：" } else { ": " };
+    let set = set.into_iter().take(TERMS_NAMED);
+    let set = set.map(|option| format!("{}{between}{}", said(option.name.as_ref(), chinese), value(option)));
+    let size = Some(size.join(" × ")).filter(|size| !size.is_empty());
+    let parts = preset.into_iter().chain(size).chain(set).chain(rest);
+    let mut text = String::new();
+    for part in parts {
+        if text.is_empty() {
+            text = part;
+        } else {
+            text += if chinese { "，" } else { ", " };
+            text += &lower(&part);
+        }
+    }
+    text
+}
+
+/// Words as they stand within a sentence.
+fn lower(words: &str) -> String {
+    let mut signs = words.chars();
+    signs.next().map_or_else(String::new, |first| first.to_lowercase().chain(signs).collect())
 }
 
 /// The next value up or down: among the offered values, and beyond them among numbers.

@@ -3,14 +3,15 @@
 use std::rc::Rc;
 
 use proto::board as wire;
-use proto::control::{self, reply, request};
+use proto::control::{self, event, reply, request};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{game, new_game, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::art::Sprites;
 use crate::screens::{
-    BoardAdapter, MainWindow, Page, PuzzleGame, PuzzleProgress, PuzzleRow, PuzzlesAdapter, Remark,
+    BoardAdapter, MainWindow, Page, PuzzleGame, PuzzleProgress, PuzzleRow, PuzzlesAdapter, Remark, TodayMark,
+    TodayPuzzle,
 };
 
 /// The games in the order of the home page.
@@ -26,12 +27,19 @@ pub(crate) struct Puzzles {
     /// Selected difficulty, 1 to 5; 0: that of the first unsolved puzzle; [`OWN`]: one's own mistakes.
     grade: u32,
     counts: Vec<control::PuzzleCount>,
+    /// How the player fares in the selected game; `None` until the host has replied.
+    standing: Option<control::PuzzleStanding>,
+    days: control::PuzzleDays,
     /// Puzzles of the selected game; `None` until the host has replied.
     found: Option<Vec<control::Puzzle>>,
     /// One's own mistakes of the game; `None` until they were asked for and the host has replied.
     own: Option<Vec<control::Puzzle>>,
+    /// Puzzles are being made, as the host said last.
+    making: bool,
     games: Rc<VecModel<PuzzleGame>>,
     rows: Rc<VecModel<PuzzleRow>>,
+    today: Rc<VecModel<TodayPuzzle>>,
+    week: Rc<VecModel<bool>>,
 }
 
 impl Default for Puzzles {
@@ -40,10 +48,15 @@ impl Default for Puzzles {
             game: wire::Game::Gomoku,
             grade: 0,
             counts: Vec::new(),
+            standing: None,
+            days: control::PuzzleDays::default(),
             found: None,
             own: None,
+            making: false,
             games: Rc::default(),
             rows: Rc::default(),
+            today: Rc::default(),
+            week: Rc::default(),
         }
     }
 }
@@ -67,6 +80,8 @@ impl Puzzles {
         let page = window.global::<PuzzlesAdapter>();
         page.set_games(ModelRc::from(self.games.clone()));
         page.set_rows(ModelRc::from(self.rows.clone()));
+        page.set_today(ModelRc::from(self.today.clone()));
+        page.set_week(ModelRc::from(self.week.clone()));
         page.on_choose_game(touched!(app, |pages, cx, game| {
             pages.puzzles.begin_with(game::of(game));
             pages.puzzles.list(cx);
@@ -85,8 +100,17 @@ impl Puzzles {
             };
             cx.ask.send(request::Body::OpenPuzzle(open), Question::Open);
         }));
+        page.on_make(touched!(app, |pages, cx, on| {
+            let game = pages.puzzles.game.into();
+            cx.ask.done(request::Body::MakePuzzles(control::MakePuzzles { game, on }));
+        }));
         let board = window.global::<BoardAdapter>();
         board.on_next_puzzle(touched!(app, |pages, cx| pages.puzzles.open_next(cx)));
+        board.on_play_on_puzzle(touched!(app, |pages, cx| {
+            if let Some((game, from)) = played(cx.known) {
+                pages.position.open_from(game, from, cx);
+            }
+        }));
         board.on_to_puzzles(touched!(app, |_pages, cx| cx.go.leave_room()));
     }
 
@@ -103,7 +127,7 @@ impl Puzzles {
     }
 
     fn begin_with(&mut self, game: wire::Game) {
-        (self.game, self.grade, self.found, self.own) = (game, 0, None, None);
+        (self.game, self.grade, self.found, self.own, self.standing) = (game, 0, None, None, None);
     }
 
     /// Requests the list; called when the page is opened or the game changes.
@@ -121,9 +145,9 @@ impl Puzzles {
         }
     }
 
-    /// Opens a puzzle by id; empty: the easiest unsolved one of the game.
+    /// Opens a puzzle by id; empty: the unsolved one of the game that is nearest to the player's rating.
     fn open(&self, puzzle: String, cx: &mut Cx<'_>) {
-        let open = control::OpenPuzzle { puzzle, game: self.game.into(), yours: false };
+        let open = control::OpenPuzzle { puzzle, game: self.game.into(), yours: false, today: false };
         cx.ask.send(request::Body::OpenPuzzle(open), Question::Open);
     }
 
@@ -132,6 +156,16 @@ impl Puzzles {
         let puzzle = cx.known.room.as_ref().and_then(|room| room.puzzle.as_ref());
         if let Some(puzzle) = puzzle.filter(|puzzle| !puzzle.next.is_empty()) {
             self.open(puzzle.next.clone(), cx);
+        }
+    }
+
+    /// Puzzles are being made: with the end of it there are more.
+    pub(crate) fn hear(&mut self, event: &event::Body, cx: &mut Cx<'_>) {
+        let event::Body::PuzzleMaking(making) = event else { return };
+        let ended = self.making && making.wanted == 0;
+        self.making = making.wanted > 0;
+        if ended && cx.known.page() == Page::Puzzles {
+            self.list(cx);
         }
     }
 
@@ -154,7 +188,9 @@ impl Puzzles {
 
     fn found(&mut self, of: wire::Game, list: control::Puzzles) {
         self.counts = list.counts;
+        self.days = list.days.unwrap_or_default();
         if self.game == of {
+            self.standing = list.standings.into_iter().find(|standing| standing.game() == of);
             if self.grade == 0 {
                 let first = list.puzzles.iter().find(|one| !one.solved && !one.daily);
                 self.grade = first.map_or(1, |first| first.grade.clamp(1, 5));
@@ -195,6 +231,15 @@ impl Puzzles {
         page.set_due(count.due as i32);
         page.set_game(game::shown(self.game));
         page.set_grade(self.grade.max(1) as i32);
+        let making = known.state.puzzle_making;
+        page.set_making_game(if making.wanted > 0 {
+            game::shown(making.game())
+        } else {
+            game::shown(self.game)
+        });
+        page.set_making_found(making.found as i32);
+        page.set_making_wanted(making.wanted as i32);
+        self.show_standing(&page);
         let is_own = self.grade == OWN;
         let found = if is_own { &self.own } else { &self.found };
         page.set_known(found.is_some());
@@ -203,6 +248,30 @@ impl Puzzles {
             .map(|one| row(sprites, one, known.chinese()))
             .collect();
         update(&self.rows, &rows);
+    }
+}
+
+impl Puzzles {
+    /// Shows how the player fares, and today's five.
+    fn show_standing(&self, page: &PuzzlesAdapter<'_>) {
+        let none = control::PuzzleStanding::default();
+        let standing = self.standing.as_ref().unwrap_or(&none);
+        page.set_rating(standing.rating as i32);
+        page.set_deviation(standing.deviation as i32);
+        page.set_run(standing.run as i32);
+        page.set_best_run(standing.best_run as i32);
+        page.set_streak(self.days.streak as i32);
+        let mark = |one: &control::TodayPuzzle| match one.mark() {
+            control::TodayMark::TodayUnspecified | control::TodayMark::TodayOpen => TodayMark::Open,
+            control::TodayMark::TodayMissed => TodayMark::Missed,
+            control::TodayMark::TodayLate => TodayMark::Late,
+            control::TodayMark::TodayFirst => TodayMark::First,
+        };
+        let today =
+            standing.today.iter().map(|one| TodayPuzzle { id: one.id.as_str().into(), mark: mark(one) });
+        update(&self.today, &today.collect::<Vec<_>>());
+        let week: Vec<bool> = (0..7).rev().map(|ago| (self.days.week >> ago) & 1 == 1).collect();
+        update(&self.week, &week);
     }
 }
 
@@ -219,6 +288,18 @@ fn row(sprites: &Sprites, one: &control::Puzzle, chinese: bool) -> PuzzleRow {
         due_in: one.mistake.map_or(0, |mistake| mistake.due_in_days as i32),
         revision: sprites.set_thumbnail(&format!("puzzle {}", one.id), one.board.as_ref()),
     }
+}
+
+/// The position on the board of a puzzle that is over, to play on from; Lights Out has none.
+fn played(known: &AppState) -> Option<(wire::Game, control::SetUpFrom)> {
+    let room = known.room.as_ref()?;
+    let over = matches!(
+        room.puzzle.as_ref()?.progress(),
+        control::PuzzleProgress::PuzzleWrong | control::PuzzleProgress::PuzzleSolved
+    );
+    let game = super::wire_game(room.setup.as_ref());
+    let from = control::SetUpFrom { room_id: room.id.clone(), ply: room.record.len() as u32, lesson: None };
+    (over && game != wire::Game::LightsOut).then_some((game, from))
 }
 
 /// Fills the card beside the board of a puzzle.
@@ -244,4 +325,5 @@ fn show_board(window: &MainWindow, known: &AppState) {
     board.set_puzzle_left(state.left as i32);
     board.set_puzzle_grade(puzzle.map_or(1, |puzzle| puzzle.grade as i32));
     board.set_puzzle_next(!state.next.is_empty());
+    board.set_puzzle_plays_on(played(known).is_some());
 }

@@ -1,7 +1,7 @@
 //! The list of kept matches: filters, opening, and import and export of files.
 
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,6 +13,7 @@ use slint::{ComponentHandle, ModelRc, VecModel};
 use super::{backup, game, game_of, home, side, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::art::Sprites;
+use crate::files;
 use crate::screens::{Dialog, FileRow, Game, MainWindow, Page, RecordRow, RecordsAdapter, Remark, Went};
 
 /// Matches per request: three screens of a phone.
@@ -229,7 +230,7 @@ pub(crate) fn look_at(path: &Path, cx: &mut Cx<'_>) {
 
 fn take_in(path: &Path, question: Question, cx: &mut Cx<'_>) {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    match read(path) {
+    match files::read(path) {
         Ok(content) => {
             let import = control::Import { name, content: content.into() };
             cx.ask.send(request::Body::Import(import), question);
@@ -239,17 +240,6 @@ fn take_in(path: &Path, question: Question, cx: &mut Cx<'_>) {
             cx.go.remark(Remark::BadRequest, "");
         }
     }
-}
-
-/// Reads a limited number of bytes, because a path may be an endless file such as a device.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut content = Vec::new();
-    let limit = proto::limits::FILE_BYTES as u64;
-    fs::File::open(path)?.take(limit + 1).read_to_end(&mut content)?;
-    if content.len() as u64 > limit {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than any game"));
-    }
-    Ok(content)
 }
 
 /// Where people keep what they have got: what the app has saved, downloads, documents, or else everything of theirs.

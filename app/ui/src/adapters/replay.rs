@@ -1,22 +1,26 @@
 //! Review of a kept match. The host sends each requested position, and evaluates them on request.
 
+mod notes;
 mod turning;
 
 use std::rc::Rc;
 
 use proto::board as wire;
-use proto::control::{self, Seat, event, reply, request, seat};
+use proto::control::{self, Seat, edit_notes, event, reply, request, seat};
 use senses::Cue;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
+use notes::{Place, Tried};
 use turning::{beside, turning_points};
 
-use super::board::{Layout, Names, counts_area, ending, fact, names, pairs, plain_points, point_of};
+use super::board::{
+    Layout, Names, Touch, counts_area, ending, fact, mark_picked, names, pairs, plain_points, point_of,
+};
 use super::{game, game_of, home, new_game, picture, records, side, touched, update, when};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::screens::{
-    Dialog, Ending, MainWindow, Opponent, Page, PointView, RecordRow, RecordsAdapter, Remark, ReplayAdapter,
-    Side, TurningPoint,
+    Dialog, Ending, MainWindow, NotesAdapter, Opponent, Page, PointView, RecordRow, RecordsAdapter, Remark,
+    ReplayAdapter, Side, TurningPoint,
 };
 
 /// State of the page.
@@ -32,13 +36,26 @@ pub(crate) struct Replay {
     record: Rc<VecModel<SharedString>>,
     bars: Rc<VecModel<i32>>,
     turning_points: Rc<VecModel<TurningPoint>>,
+    notes: NoteModels,
+}
+
+/// Lists of what is noted.
+#[derive(Default)]
+struct NoteModels {
+    beside: Rc<VecModel<SharedString>>,
+    marked: Rc<VecModel<i32>>,
+    rows: Rc<VecModel<bool>>,
 }
 
 struct Shown {
     summary: control::MatchSummary,
-    /// The position to show, which may not have arrived yet; below: whether it has been requested.
-    wanted: u32,
-    asked: bool,
+    /// The position to show, which may not have arrived yet; below: the one that has been requested.
+    wanted: Place,
+    asked: Option<Place>,
+    /// What is seen is no longer what is noted there.
+    stale: bool,
+    /// A piece that is picked for a move of a variation, and where.
+    picked: Option<(Place, u32)>,
     seen: Option<control::Position>,
     record: Vec<String>,
     spoken: Vec<control::Words>,
@@ -57,6 +74,8 @@ pub(crate) enum Question {
     Copy {
         position: bool,
     },
+    /// A comment or a variation is changed.
+    Note,
     /// The match is deleted.
     Discard,
     PlayOn,
@@ -107,12 +126,13 @@ impl Replay {
         page.set_record(ModelRc::from(self.record.clone()));
         page.set_bars(ModelRc::from(self.bars.clone()));
         page.set_turning_points(ModelRc::from(self.turning_points.clone()));
-        page.on_go(touched!(app, |pages, cx, ply| pages.replay.go_to(ply.max(0) as u32, cx)));
+        page.on_go(touched!(app, |pages, cx, ply| pages.replay.go_to(Place::main(ply.max(0) as u32), cx)));
         page.on_turn(touched!(app, |pages, cx, forward| {
             if let Some(ply) = pages.replay.shown.as_ref().and_then(|shown| shown.turn(forward)) {
-                pages.replay.go_to(ply, cx);
+                pages.replay.go_to(Place::main(ply), cx);
             }
         }));
+        self.attach_notes(window, app);
         page.on_try_again(touched!(app, |_pages, cx, id| {
             let open = control::OpenPuzzle { puzzle: id.into(), ..control::OpenPuzzle::default() };
             cx.ask.send(request::Body::OpenPuzzle(open), Question::PlayOn);
@@ -120,6 +140,13 @@ impl Replay {
         page.on_judge(touched!(app, |pages, cx, on| pages.replay.judge(on, cx)));
         page.on_play_on(touched!(app, |pages, cx, against_device| {
             pages.replay.play_on(against_device, cx);
+        }));
+        page.on_set_up(touched!(app, |pages, cx, with_friend| {
+            match pages.replay.set_up_from() {
+                Some((game, from)) if with_friend => pages.position.with_friend_from(game, from, cx),
+                Some((game, from)) => pages.position.open_from(game, from, cx),
+                None => {}
+            }
         }));
         page.on_save(touched!(app, |pages, cx| {
             if let Some(room_id) = pages.replay.room() {
@@ -151,6 +178,67 @@ impl Replay {
                 cx.ask.send(request::Body::Discard(control::Discard { room_id }), Question::Discard);
             }
         }));
+    }
+
+    fn attach_notes(&self, window: &MainWindow, app: &Rc<Controller>) {
+        let page = window.global::<NotesAdapter>();
+        page.set_beside(ModelRc::from(self.notes.beside.clone()));
+        page.set_marked(ModelRc::from(self.notes.marked.clone()));
+        page.set_marked_rows(ModelRc::from(self.notes.rows.clone()));
+        page.on_step(touched!(app, |pages, cx, forward| {
+            pages.replay.go(|shown| shown.step(forward), cx);
+        }));
+        page.on_enter(touched!(app, |pages, cx, index| {
+            pages.replay.go(|shown| shown.enter(usize::try_from(index).ok()?), cx);
+        }));
+        page.on_leave(touched!(app, |pages, cx| pages.replay.go(|shown| Some(Place::main(shown.ply())), cx)));
+        page.on_turn(touched!(app, |pages, cx, forward| {
+            pages.replay.go(|shown| shown.marked(forward).map(Place::main), cx);
+        }));
+        page.on_set_comment(touched!(app, |pages, cx, comment| {
+            pages.replay.note(edit_notes::Change::Comment(comment.into()), cx);
+        }));
+        page.on_try_move(touched!(app, |pages, cx, index| pages.replay.try_move(index, cx)));
+        page.on_remove(touched!(app, |pages, cx| pages.replay.note(edit_notes::Change::Remove(true), cx)));
+    }
+
+    /// Goes to the position that `to` finds, if it finds one.
+    fn go(&mut self, to: impl FnOnce(&Shown) -> Option<Place>, cx: &mut Cx<'_>) {
+        if let Some(place) = self.shown.as_ref().and_then(to) {
+            self.go_to(place, cx);
+        }
+    }
+
+    /// A touch of the board: a move of the game or of a variation, which begins with it if there is none.
+    fn try_move(&mut self, index: i32, cx: &mut Cx<'_>) {
+        match self.shown.as_mut().and_then(|shown| shown.touch(index)) {
+            Some(Tried::Known(place)) => self.go_to(place, cx),
+            Some(Tried::New(action)) => self.note(edit_notes::Change::Add(action), cx),
+            Some(Tried::Said(Touch::Stuck(why))) => {
+                cx.go.remark(Remark::Told, new_game::said(why.words.as_ref(), cx.known.chinese()));
+            }
+            Some(Tried::Said(_)) => cx.go.remark(Remark::PickFirst, ""),
+            None => {}
+        }
+    }
+
+    /// Changes what is noted on the position that is seen.
+    fn note(&mut self, change: edit_notes::Change, cx: &mut Cx<'_>) {
+        let Some(shown) = &mut self.shown else { return };
+        let edit = shown.edit(change);
+        // What is deleted is left, what is added is entered.
+        match &edit.change {
+            Some(edit_notes::Change::Remove(_)) => {
+                shown.wanted = shown.here();
+                shown.wanted.line.pop();
+            }
+            Some(edit_notes::Change::Add(action)) => {
+                shown.wanted = shown.here();
+                shown.wanted.line.push(*action);
+            }
+            _ => {}
+        }
+        cx.ask.send(request::Body::EditNotes(edit), Question::Note);
     }
 
     /// What can be copied: the whole record, and the position that is seen.
@@ -186,8 +274,10 @@ impl Replay {
     /// Opens the page with the final position of this match.
     pub(crate) fn open(&mut self, summary: control::MatchSummary, cx: &mut Cx<'_>) {
         self.shown = Some(Shown {
-            wanted: summary.ply,
-            asked: false,
+            wanted: Place::main(summary.ply),
+            asked: None,
+            stale: false,
+            picked: None,
             seen: None,
             record: summary.record.clone(),
             spoken: Vec::new(),
@@ -207,9 +297,9 @@ impl Replay {
         self.judge(true, cx);
     }
 
-    fn go_to(&mut self, ply: u32, cx: &mut Cx<'_>) {
+    fn go_to(&mut self, place: Place, cx: &mut Cx<'_>) {
         if let Some(shown) = &mut self.shown {
-            shown.wanted = ply;
+            shown.wanted = place;
             self.look(cx);
         }
     }
@@ -217,11 +307,16 @@ impl Replay {
     /// Requests the position to show, one at a time, so that a fast slider does not queue a hundred requests.
     fn look(&mut self, cx: &mut Cx<'_>) {
         let Some(shown) = &mut self.shown else { return };
-        let there = shown.seen.as_ref().is_some_and(|seen| seen.ply == shown.wanted.min(seen.total));
-        if !there && !shown.asked {
-            shown.asked = true;
+        if let Some(seen) = &shown.seen {
+            shown.wanted.ply = shown.wanted.ply.min(seen.total);
+        }
+        let there = shown.seen.is_some() && shown.here() == shown.wanted && !shown.stale;
+        if !there && shown.asked.is_none() {
+            shown.stale = false;
+            shown.asked = Some(shown.wanted.clone());
             let (room_id, record) = (shown.summary.room_id.clone(), shown.seen.is_none());
-            let look = control::Look { room_id, ply: shown.wanted, record };
+            let Place { ply, line } = shown.wanted.clone();
+            let look = control::Look { room_id, ply, record, line };
             cx.ask.send(request::Body::Look(look), Question::Look);
         }
     }
@@ -232,6 +327,13 @@ impl Replay {
         let room_id = shown.summary.room_id.clone();
         let engine = cx.known.adviser(super::wire_game(shown.summary.setup.as_ref()), true);
         cx.ask.tell(request::Body::AnalyseMatch(control::AnalyseMatch { room_id, on, engine }));
+    }
+
+    /// The position shown, for the editor of positions.
+    fn set_up_from(&self) -> Option<(wire::Game, control::SetUpFrom)> {
+        let shown = self.shown.as_ref()?;
+        let (game, room_id) = (super::wire_game(shown.summary.setup.as_ref()), shown.summary.room_id.clone());
+        Some((game, control::SetUpFrom { room_id, ply: shown.seen.as_ref()?.ply, lesson: None }))
     }
 
     fn play_on(&self, against_device: bool, cx: &mut Cx<'_>) {
@@ -272,6 +374,18 @@ impl Replay {
                 let text = String::from_utf8_lossy(&file.content).trim_end().to_owned();
                 self.copies[usize::from(*position)] = text;
             }
+            (Ok(reply::Body::Done(_)), Question::Note) => {
+                if let Some(shown) = &mut self.shown {
+                    shown.stale = true;
+                }
+                self.look(cx);
+            }
+            (Err(refusal), Question::Note) => {
+                if let Some(shown) = self.shown.as_mut().filter(|shown| shown.asked.is_none()) {
+                    shown.wanted = shown.here();
+                }
+                cx.go.refused(refusal, Remark::BadRequest);
+            }
             (Ok(reply::Body::Done(_)), Question::Discard) => {
                 cx.go.leave(Page::Replay);
                 cx.go.search_records();
@@ -285,9 +399,12 @@ impl Replay {
     fn seen(&mut self, mut position: control::Position, cx: &mut Cx<'_>) {
         let is_shown = |shown: &&mut Shown| shown.summary.room_id == position.room_id;
         if let Some(shown) = self.shown.as_mut().filter(is_shown) {
-            shown.asked = false;
+            let asked = shown.asked.take();
             // A step to the next move plays the move's sound.
-            if shown.seen.as_ref().is_some_and(|seen| seen.ply + 1 == position.ply) {
+            let here = shown.here();
+            let longer = position.notes.as_ref().is_some_and(|notes| notes.line.len() == here.line.len() + 1);
+            let on = if here.ply == position.ply { longer } else { here.ply + 1 == position.ply };
+            if shown.seen.is_some() && on {
                 cx.feel.hear(Cue::Stone);
             }
             if !position.record.is_empty() {
@@ -295,6 +412,10 @@ impl Replay {
                 shown.spoken = std::mem::take(&mut position.spoken);
             }
             shown.seen = Some(position);
+            // A variation may have ended or gone meanwhile.
+            if asked.is_some_and(|asked| asked == shown.wanted) {
+                shown.wanted = shown.here();
+            }
         }
         self.look(cx);
     }
@@ -311,6 +432,7 @@ impl Replay {
         let summary = &shown.summary;
         let playing = super::wire_game(summary.setup.as_ref());
         page.set_game(game_of(summary.setup.as_ref()));
+        page.set_can_set_up(playing != wire::Game::LightsOut);
         page.set_players(players(window, summary));
         page.set_coordinates(known.preferences.coordinates);
         let result = summary.result.as_ref();
@@ -318,7 +440,10 @@ impl Replay {
         page.set_winner(result.map_or(Side::None, |result| side(result.winner())));
         page.set_ending(result.map_or(Ending::None, |result| ending(result.ending())));
         page.set_can_discard(home::opponent([&summary.first, &summary.second]).0 != Opponent::Peer);
-        update(&self.record, &pairs(&shown.record, &shown.spoken, known.chinese()));
+        let rows = pairs(&shown.record, &shown.spoken, known.chinese());
+        update(&self.record, &rows);
+        let noted = window.global::<NotesAdapter>();
+        shown.show_notes(&noted, &self.notes, rows.len(), known.chinese());
         self.show_judged(&page, shown, known.chinese(), playing);
         let Some(seen) = &shown.seen else { return };
         page.set_ply(seen.ply as i32);
@@ -342,7 +467,11 @@ impl Replay {
         page.set_opening(new_game::said(words, known.chinese()).into());
         page.set_area(counts_area(summary.setup.as_ref()));
         let mut points = plain_points(board, &layout, known.chinese());
-        let arrow = draw_better(shown.better(), &layout, &mut points);
+        if let Some(from) = shown.picked() {
+            mark_picked(from, board, &layout, &mut points);
+        }
+        let better = shown.better().filter(|_| !shown.is_beside());
+        let arrow = draw_better(better, &layout, &mut points);
         page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
         page.set_arrow_to(arrow.map_or(-1, |(_, to)| to as i32));
         update(&self.points, &points);
@@ -379,7 +508,8 @@ impl Replay {
         update(&self.turning_points, &found.iter().map(row).collect::<Vec<_>>());
         page.set_turns_before(shown.turn(false).is_some());
         page.set_turns_after(shown.turn(true).is_some());
-        let here = shown.seen.as_ref().and_then(|seen| judged.get(seen.ply as usize));
+        let seen = shown.seen.as_ref().filter(|_| !shown.is_beside());
+        let here = seen.and_then(|seen| judged.get(seen.ply as usize));
         page.set_judged_here(here.is_some());
         page.set_permille(here.map_or(0, |here| here.permille));
         let best = here.map_or("", |here| match &here.best_spoken {

@@ -41,6 +41,10 @@ impl Settings {
             let on = !cx.known.state.me.found_when_closed;
             cx.ask.done(request::Body::SetFoundWhenClosed(control::SetFoundWhenClosed { on }));
         }));
+        page.on_toggle_makes_puzzles(touched!(app, |_pages, cx| {
+            let on = !cx.known.state.me.makes_puzzles;
+            cx.ask.done(request::Body::SetMakesPuzzles(control::SetMakesPuzzles { on }));
+        }));
         page.on_toggle_quiet_hours(touched!(app, |_pages, cx| {
             let on = cx.known.state.me.quiet_hours.is_none();
             set_quiet_hours(on.then_some(NIGHT), cx);
@@ -177,6 +181,7 @@ impl Settings {
         let page = window.global::<SettingsAdapter>();
         page.set_name(known.state.me.name.as_str().into());
         page.set_visibility(friends::visibility(known));
+        page.set_makes_puzzles(known.state.me.makes_puzzles);
         page.set_found_when_closed(known.state.me.found_when_closed);
         page.set_ends_with_app(known.state.me.ends_with_app);
         let quiet = known.state.me.quiet_hours;

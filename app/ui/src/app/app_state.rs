@@ -43,6 +43,11 @@ impl AppState {
         self.nav.page()
     }
 
+    /// The choice with a position that was set up, from which new matches of its game begin.
+    pub(crate) fn start(&self) -> Option<&control::GameChoice> {
+        self.nav.start.as_ref()
+    }
+
     /// Whether the board is left for the review of a match.
     pub(crate) fn is_from_review(&self) -> bool {
         self.nav.is_from_review()

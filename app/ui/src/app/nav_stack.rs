@@ -1,5 +1,7 @@
 //! The navigation stack, from home to the present page.
 
+use proto::control::GameChoice;
+
 use crate::screens::Page;
 
 /// The pages from home on, the present one last. Home is always first, and no page occurs twice.
@@ -15,11 +17,13 @@ use crate::screens::Page;
 #[derive(Debug, PartialEq)]
 pub(crate) struct NavStack {
     pages: Vec<Page>,
+    /// The choice with a position that was set up, from which new matches of its game begin; until home is shown.
+    pub(super) start: Option<GameChoice>,
 }
 
 impl Default for NavStack {
     fn default() -> Self {
-        Self { pages: vec![Page::Home] }
+        Self { pages: vec![Page::Home], start: None }
     }
 }
 
@@ -163,7 +167,7 @@ mod tests {
 
     #[test]
     fn whatever_is_touched_home_is_first_and_no_page_comes_twice() {
-        const PAGES: [Page; 14] = [
+        const PAGES: [Page; 15] = [
             Page::Home,
             Page::NewGame,
             Page::Nearby,
@@ -178,11 +182,12 @@ mod tests {
             Page::Manual,
             Page::Chapter,
             Page::Club,
+            Page::Position,
         ];
         let mut rng = engine::Rng::new(24);
         let mut nav = NavStack::default();
         for _ in 0..10_000 {
-            let page = PAGES[rng.below(14) as usize];
+            let page = PAGES[rng.below(15) as usize];
             match rng.below(5) {
                 0 => nav.back(),
                 1 => nav.sit_down(rng.below(2) == 0),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use client::Client;
 use proto::board::{Game, Setup};
-use proto::control::{GameSheet, MatchSummary, Refusal, RefusalCode, Request, reply, request};
+use proto::control::{GameChoice, GameSheet, MatchSummary, Refusal, RefusalCode, Request, reply, request};
 use senses::{Cue, Feel};
 
 use super::AppState;
@@ -23,6 +23,7 @@ pub(crate) struct Pages {
     pub(crate) backup: adapters::backup::Backup,
     pub(crate) board: adapters::board::BoardPage,
     pub(crate) club: adapters::club::ClubPage,
+    pub(crate) doctor: adapters::doctor::Doctor,
     pub(crate) editor: adapters::editor::Editor,
     pub(crate) engines: adapters::engines::Engines,
     pub(crate) friends: adapters::friends::Friends,
@@ -34,6 +35,7 @@ pub(crate) struct Pages {
     pub(crate) manual: adapters::manual::Manual,
     pub(crate) nearby: adapters::nearby::Nearby,
     pub(crate) new_game: adapters::new_game::NewGame,
+    pub(crate) position: adapters::position::Position,
     pub(crate) puzzles: adapters::puzzles::Puzzles,
     pub(crate) records: adapters::records::Records,
     pub(crate) replay: adapters::replay::Replay,
@@ -110,6 +112,8 @@ pub(super) enum Step {
     Room(String),
     LeaveRoom,
     NewGame(Game),
+    BeginFrom(Box<GameChoice>),
+    SetStart(Option<Box<GameChoice>>),
     Describe(Game),
     RememberSheet(Game, Box<GameSheet>),
     TellWish,
@@ -183,6 +187,16 @@ impl Go {
     /// Opens the page for a new match of this game.
     pub(crate) fn new_game(&mut self, game: Game) {
         self.0.push(Step::NewGame(game));
+    }
+
+    /// Opens the page for a new match that begins from the position of this choice.
+    pub(crate) fn begin_from(&mut self, choice: GameChoice) {
+        self.0.push(Step::BeginFrom(Box::new(choice)));
+    }
+
+    /// Stores the choice with a position from which new matches of its game begin; `None`: from their usual beginning.
+    pub(crate) fn set_start(&mut self, choice: Option<GameChoice>) {
+        self.0.push(Step::SetStart(choice.map(Box::new)));
     }
 
     /// Requests the sheet of the remembered choice of this game, after it is stored.
@@ -274,6 +288,7 @@ pub(crate) enum Asked {
     Backup(adapters::backup::Question),
     Board(adapters::board::Question),
     Club(adapters::club::Question),
+    Doctor(adapters::doctor::Question),
     Editor(adapters::editor::Question),
     Engines(adapters::engines::Question),
     Friends(adapters::friends::Question),
@@ -284,6 +299,7 @@ pub(crate) enum Asked {
     Lesson(adapters::lesson::Question),
     Nearby(adapters::nearby::Question),
     NewGame(adapters::new_game::Question),
+    Position(adapters::position::Question),
     Puzzles(adapters::puzzles::Question),
     Records(adapters::records::Question),
     Replay(adapters::replay::Question),

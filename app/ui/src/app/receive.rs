@@ -56,6 +56,7 @@ impl Controller {
                 pages.guest.hear(body, cx);
                 pages.invitation.hear(body, cx);
                 pages.nearby.hear(body);
+                pages.puzzles.hear(body, cx);
                 pages.replay.hear(body);
                 pages.settings.hear(body, cx);
             });
@@ -218,6 +219,7 @@ impl Controller {
             Asked::Backup(question) => pages.backup.reply(&question, answer, cx),
             Asked::Board(question) => pages.board.reply(question, answer, cx),
             Asked::Club(question) => pages.club.reply(&question, answer, cx),
+            Asked::Doctor(adapters::doctor::Question) => pages.doctor.reply(answer, cx),
             Asked::Editor(adapters::editor::Question) => adapters::editor::reply(answer, cx),
             Asked::Engines(question) => pages.engines.reply(question, answer, cx),
             Asked::Friends(question) => pages.friends.reply(&question, answer, cx),
@@ -225,6 +227,7 @@ impl Controller {
             Asked::Guest(question) => pages.guest.reply(question, answer, cx),
             Asked::Home(question) => pages.home.reply(&question, answer, cx),
             Asked::Invitation(question) => pages.invitation.reply(question, answer, cx),
+            Asked::Position(question) => pages.position.reply(&question, answer, cx),
             Asked::Lesson(question) => pages.lesson.reply(&question, answer, cx),
             Asked::Address(question) => pages.address.reply(question, answer, cx),
             Asked::Nearby(adapters::nearby::Question) => pages.nearby.reply(answer, cx),

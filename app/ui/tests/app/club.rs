@@ -77,7 +77,7 @@ fn refusal(en: &str) -> reply::Body {
 }
 
 /// Taps the first field of the page or dialog, and types these words.
-fn type_in(stage: &Stage, told: &Told, words: &str) {
+pub(crate) fn type_in(stage: &Stage, told: &Told, words: &str) {
     let fields = ElementQuery::from_root(told.app.window()).match_accessible_role(AccessibleRole::TextInput);
     let field = fields.find_first().expect("a field");
     let (at, size) = (field.absolute_position(), field.size());

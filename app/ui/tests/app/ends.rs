@@ -297,7 +297,8 @@ fn the_child_of_the_test_below() {
             None if line == "new" => {
                 tap("Gomoku");
                 assert!(stage.until(&[&scene], || {
-                    ElementHandle::find_by_accessible_label(app.window(), "Standard").next().is_some()
+                    let terms = "Rules and clock: Freestyle, 15 × 15, no clock.";
+                    ElementHandle::find_by_accessible_label(app.window(), terms).next().is_some()
                 }));
                 stage.settle(&scene);
                 tap("Same screen");

@@ -12,7 +12,7 @@ use slint::{ComponentHandle, Model};
 
 use crate::support::people::{advice, gift, hinted, invitation};
 use crate::support::{Told, body, games, here, peer, room};
-use crate::touches::{dialog, names, page, remark, says, started, tap};
+use crate::touches::{dialog, names, page, remark, says, started, tap, turn_terms};
 
 fn asked(stage: &Stage, told: &mut Told) -> Vec<request::Body> {
     told.answer(stage).iter().map(|one| body(one).clone()).collect()
@@ -99,6 +99,7 @@ fn hints_for_both_are_chosen_on_the_page_of_the_game_and_asked_for_in_the_invita
     );
     tap(&stage, &told, "Two devices");
     told.answer(&stage);
+    turn_terms(&stage, &told);
     tap(&stage, &told, "1 more option");
     fn new_game(told: &Told) -> qiyou::screens::NewGameAdapter<'_> {
         told.app.window().global()
@@ -173,6 +174,7 @@ fn a_clock_of_ones_own_is_named_by_the_host_and_played_by() {
     told.app.new_game(Game::Go);
     told.answer(&stage);
     stage.settle(&told.scene);
+    turn_terms(&stage, &told);
     tap(&stage, &told, "No clock");
     tap(&stage, &told, "Custom clock…");
     tap(&stage, &told, "Then extra periods");

@@ -17,6 +17,9 @@ use crate::play::{Table, met_to, until_both};
 fn invite_to(anna: &Table<'_>, game: &str, opponent: &str, choices: &[&str]) {
     anna.new_game(game);
     anna.tap(opponent);
+    if !choices.is_empty() {
+        anna.unfold_terms();
+    }
     for choice in choices {
         anna.until("a choice", || {
             anna.stage.settle(&anna.scene);

@@ -14,7 +14,7 @@ use crate::support::people::{
     account, befriended, code, friend, invitation, looked_through, race, tell_own_address,
 };
 use crate::support::{Told, body, bot, here, place, room};
-use crate::touches::{dialog, page, remark, says, started, tap};
+use crate::touches::{dialog, page, remark, says, started, tap, turn_terms};
 
 /// The requests since the last call, except those about rules, which are answered.
 fn asked(stage: &Stage, told: &mut Told) -> Vec<request::Body> {
@@ -385,6 +385,7 @@ fn a_match_is_timed_as_chosen() {
     tap(&stage, &told, "Gomoku");
     told.answer(&stage);
     stage.settle(&told.scene);
+    turn_terms(&stage, &told);
     tap(&stage, &told, "No clock");
     assert_eq!(dialog(&told), Dialog::Pace);
     tap(&stage, &told, "10 min + 5 s per move");

@@ -127,6 +127,12 @@ impl<'a> Table<'a> {
         self.stage.settle(&self.scene);
     }
 
+    /// Unfolds rules and clock on the page for a new match.
+    pub(crate) fn unfold_terms(&self) {
+        self.app.window().global::<NewGameAdapter<'_>>().invoke_toggle_terms();
+        self.stage.settle(&self.scene);
+    }
+
     pub(crate) fn start(&self) {
         self.tap("Start");
         self.until("the board", || self.page() == Page::Board);
@@ -298,7 +304,7 @@ fn a_whole_match_against_level_1_is_played_by_keys_alone() {
     }
     table.key(Key::Return);
     assert_eq!(table.page(), Page::NewGame);
-    table.until("the options", || table.says("Standard"));
+    table.until("the options", || table.says("Rules and clock: Freestyle, 15 × 15, no clock."));
     table.stage.settle(&table.scene);
     // Back, three opponents, a level like one's own or chosen, weaker.
     for _ in 0..7 {
@@ -306,8 +312,16 @@ fn a_whole_match_against_level_1_is_played_by_keys_alone() {
     }
     table.key(Key::Return);
     assert!(table.says("Level 1"));
-    // Stronger, the slider, three colours, the clock, three rules, a smaller and a larger board, two openings, the edge, puzzles, a first lesson, how it is played, start.
-    for _ in 0..18 {
+    // Stronger, the slider, three colours, rules and clock, which open and close.
+    for _ in 0..6 {
+        table.key(Key::Tab);
+    }
+    table.key(Key::Return);
+    assert!(table.says("Standard"));
+    table.key(Key::Return);
+    assert!(!table.says("Standard"));
+    // From a position, puzzles, a first lesson, how it is played, start.
+    for _ in 0..5 {
         table.key(Key::Tab);
     }
     table.key(Key::Return);
@@ -345,6 +359,7 @@ fn go_is_played_by_taps_to_its_count_and_by_keys() {
     let table = Table::new(&stage);
     table.new_game("Go");
     table.tap("Same screen");
+    table.unfold_terms();
     table.tap("9 × 9");
     table.until("the small board", || table.app.window().global::<NewGameAdapter<'_>>().get_go_size() == 9);
     table.start();
@@ -448,6 +463,7 @@ fn lights_out_is_solved_by_hints_in_the_fewest_presses_and_then_another_board_be
     let table = Table::new(&stage);
     table.new_game("Lights Out");
     assert!(!table.says("Same screen") && !table.says("My colour"), "it is played alone");
+    table.unfold_terms();
     table.tap("Columns: less");
     table.start();
     let board = || table.app.window().global::<BoardAdapter<'_>>();

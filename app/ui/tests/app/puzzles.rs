@@ -26,6 +26,7 @@ fn puzzles_are_listed_by_difficulty_and_the_first_unsolved_one_says_which() {
     let stage = Stage::new();
     let mut told = started(&stage);
     look(&stage, &mut told);
+    told.scene.resize(720, 3_000, 2.0);
     stage.settle(&told.scene);
     assert_eq!(page(&told), Page::Puzzles);
     assert_eq!(rows(&told), ["g1", "g2", "g3"]);
@@ -39,6 +40,68 @@ fn puzzles_are_listed_by_difficulty_and_the_first_unsolved_one_says_which() {
     let asked: Vec<request::Body> = told.answer(&stage).iter().map(|one| body(one).clone()).collect();
     let list = control::ListPuzzles { game: proto::board::Game::Go.into(), yours: false };
     assert_eq!(asked, [request::Body::ListPuzzles(list)]);
+}
+
+#[test]
+fn todays_five_are_marks_that_open_their_puzzles_beside_the_days_the_rating_and_the_run() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    look(&stage, &mut told);
+    stage.settle(&told.scene);
+    for (number, state) in (1..).zip([
+        "solved",
+        "solved at a later try",
+        "missed, not solved yet",
+        "not tried yet",
+        "not tried yet",
+    ]) {
+        let mark = format!("Today's puzzle {number}: {state}");
+        assert!(says(&told, &mark), "{mark}: {:?}", names(&told));
+    }
+    for said in [
+        "Today's five: 2 days in a row",
+        "Your rating: 1210, give or take 90",
+        "3 in a row without a miss; at best 8",
+    ] {
+        assert!(says(&told, said), "{said}: {:?}", names(&told));
+    }
+    let week = told.app.window().global::<PuzzlesAdapter<'_>>().get_week();
+    let week: Vec<bool> = week.iter().collect();
+    assert_eq!(week, [false, true, false, false, true, true, false], "today is the last");
+    tap(&stage, &told, "Today's puzzle 4: not tried yet");
+    let asked = told.answer(&stage);
+    let fourth = control::OpenPuzzle {
+        puzzle: "g4".into(),
+        game: proto::board::Game::Gomoku.into(),
+        ..Default::default()
+    };
+    assert_eq!(body(&asked[0]), &request::Body::OpenPuzzle(fourth));
+    // Of another game nothing is known until the host has told it.
+    told.scene.resize(720, 3_000, 2.0);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Go, 12 of 100 solved");
+    assert!(!names(&told).iter().any(|name| name.starts_with("Today's puzzle")), "{:?}", names(&told));
+}
+
+#[test]
+fn todays_five_are_reached_by_keys_alone() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    look(&stage, &mut told);
+    stage.settle(&told.scene);
+    // Back, five games, the third mark.
+    for _ in 0..9 {
+        told.scene.key(slint::platform::Key::Tab);
+        stage.settle(&told.scene);
+    }
+    told.scene.key(slint::platform::Key::Return);
+    stage.settle(&told.scene);
+    let asked = told.answer(&stage);
+    let open = asked.iter().find_map(|one| match body(one) {
+        request::Body::OpenPuzzle(open) => Some(open.puzzle.clone()),
+        _ => None,
+    });
+    assert_eq!(open.as_deref(), Some("g3"));
 }
 
 #[test]
@@ -249,4 +312,34 @@ fn puzzles_of_every_game_are_solved_in_the_window_after_a_wrong_move_and_no_righ
         }
     }
     table.end();
+}
+
+#[test]
+fn more_puzzles_are_made_at_a_touch_with_progress_and_the_list_is_asked_for_again() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    look(&stage, &mut told);
+    told.scene.resize(720, 3_000, 2.0);
+    stage.settle(&told.scene);
+    let gomoku = proto::board::Game::Gomoku;
+    let make = |on| request::Body::MakePuzzles(control::MakePuzzles { game: gomoku.into(), on });
+    let making = |game: proto::board::Game, found, wanted| {
+        event::Body::PuzzleMaking(control::PuzzleMaking { game: game.into(), found, wanted })
+    };
+    tap(&stage, &told, "Make more puzzles");
+    assert_eq!(told.answer(&stage).iter().map(body).collect::<Vec<_>>(), [&make(true)]);
+    told.say(making(gomoku, 3, 20));
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Stop making puzzles (3 of 20)");
+    assert_eq!(told.answer(&stage).iter().map(body).collect::<Vec<_>>(), [&make(false)]);
+    told.say(making(proto::board::Game::Unspecified, 0, 0));
+    stage.settle(&told.scene);
+    let list = control::ListPuzzles { game: gomoku.into(), yours: false };
+    let asked = told.answer(&stage);
+    assert_eq!(asked.iter().map(body).collect::<Vec<_>>(), [&request::Body::ListPuzzles(list)]);
+    assert!(says(&told, "Make more puzzles"));
+    // Of another game they cannot be made meanwhile.
+    told.say(making(proto::board::Game::Xiangqi, 1, 20));
+    stage.settle(&told.scene);
+    assert!(says(&told, "Puzzles are being made: Xiangqi"), "{:?}", names(&told));
 }

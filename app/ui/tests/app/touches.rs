@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use i_slint_backend_testing::ElementHandle;
+use i_slint_backend_testing::{AccessibleRole, ElementHandle};
 use proto::board::{Side, action};
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;
-use qiyou::screens::{BoardAdapter, Dialog, Navigation, NewGameAdapter, Page, Remark};
+use qiyou::screens::{BoardAdapter, Dialog, Game, Navigation, NewGameAdapter, Page, Remark};
 use slint::platform::Key;
 use slint::{ComponentHandle, Model};
 
@@ -31,6 +31,16 @@ pub(crate) fn tap(stage: &Stage, told: &Told, name: &str) {
     let (position, size) = (element.absolute_position(), element.size());
     told.scene.tap(position.x + size.width / 2.0, position.y + size.height / 2.0);
     stage.settle(&told.scene);
+}
+
+/// Unfolds or folds rules and clock on the page for a new match.
+pub(crate) fn turn_terms(stage: &Stage, told: &Told) {
+    tap(stage, told, &terms(told));
+}
+
+/// The row that says what is chosen of rules and clock.
+fn terms(told: &Told) -> String {
+    names(told).into_iter().find(|name| name.starts_with("Rules")).expect("the row of rules and clock")
 }
 
 pub(crate) fn says(told: &Told, words: &str) -> bool {
@@ -96,7 +106,8 @@ fn a_new_match_is_opened_as_it_was_chosen_and_shown_when_the_host_tells_it() {
     let mut told = started(&stage);
     tap(&stage, &told, "Gomoku");
     assert_eq!(page(&told), Page::NewGame);
-    for touched in ["Stronger", "Stronger", "White", "Standard"] {
+    let row = "Rules and clock: Freestyle, 15 × 15, no clock.";
+    for touched in ["Stronger", "Stronger", "White", row, "Standard"] {
         told.answer(&stage);
         stage.settle(&told.scene);
         tap(&stage, &told, touched);
@@ -120,6 +131,7 @@ fn a_new_match_is_opened_as_it_was_chosen_and_shown_when_the_host_tells_it() {
         game: proto::board::Game::Gomoku.into(),
         preset: "standard".into(),
         options: options.into(),
+        ..Default::default()
     };
     assert_eq!((open.setup, open.choice), (None, Some(choice)));
 
@@ -540,6 +552,93 @@ fn what_one_option_brings_with_it_goes_again_with_it() {
 }
 
 #[test]
+fn odds_in_xiangqi_are_a_row_of_the_page_and_the_colour_says_who_gives_them() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.scene.resize(720, 3_000, 2.0);
+    told.app.new_game(qiyou::screens::Game::Xiangqi);
+    told.answer(&stage);
+    told.app.window().global::<NewGameAdapter<'_>>().invoke_toggle_terms();
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    assert!(!says(&told, "You give the odds."));
+    for _ in 0..3 {
+        tap(&stage, &told, "Odds: more");
+        told.answer(&stage);
+        stage.settle(&told.scene);
+    }
+    for said in ["Red gives a horse", "You give the odds."] {
+        assert!(says(&told, said), "{said}");
+    }
+    for (colour, said) in [
+        (qiyou::screens::Colour::Second, "The computer gives you odds."),
+        (qiyou::screens::Colour::Random, "Your colour decides who gives the odds."),
+    ] {
+        told.app.window().global::<NewGameAdapter<'_>>().invoke_choose_colour(colour);
+        told.answer(&stage);
+        stage.settle(&told.scene);
+        assert!(says(&told, said), "{said}");
+    }
+    told.app.window().global::<NewGameAdapter<'_>>().invoke_choose_colour(qiyou::screens::Colour::Second);
+    tap(&stage, &told, "Start");
+    let open = told.answer(&stage).into_iter().find_map(|one| match one.body {
+        Some(request::Body::OpenRoom(open)) => open.choice,
+        _ => None,
+    });
+    let open = open.expect("a match is opened");
+    let options: Vec<_> = open.options.iter().map(|one| (one.option.as_str(), one.value.as_str())).collect();
+    assert_eq!(options, [("odds", "horse")]);
+}
+
+#[test]
+fn rules_and_clock_are_one_row_that_says_what_is_chosen_and_unfolds_at_a_tap() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.scene.resize(720, 3_000, 2.0);
+    let open = |told: &mut Told, game| {
+        told.app.new_game(game);
+        told.answer(&stage);
+        stage.settle(&told.scene);
+    };
+    let choices = ["Standard", "Board", "Opening", "No clock"];
+    let shown = |told: &Told| choices.map(|choice| says(told, choice));
+    open(&mut told, Game::Gomoku);
+    assert_eq!(terms(&told), "Rules and clock: Freestyle, 15 × 15, no clock.");
+    assert_eq!(shown(&told), [false; 4], "a novice meets opponent, level, colour and start");
+    for kept in ["Computer", "Level 3", "Random", "Start", "Quick lesson", "Read the rules"] {
+        assert!(says(&told, kept), "{kept}: {:?}", names(&told));
+    }
+    turn_terms(&stage, &told);
+    assert_eq!(shown(&told), [true; 4]);
+    for touched in ["Standard", "Swap2"] {
+        tap(&stage, &told, touched);
+        told.answer(&stage);
+        stage.settle(&told.scene);
+    }
+    told.app.window().global::<NewGameAdapter<'_>>().invoke_choose_pace(2);
+    stage.settle(&told.scene);
+    let said = terms(&told);
+    assert_eq!(said, "Rules and clock: Standard, 15 × 15, opening: Swap2, 10 min + 5 s per move.");
+    turn_terms(&stage, &told);
+    assert_eq!((shown(&told), terms(&told)), ([false; 4], said), "folded, it says the same");
+    // Whether it was open is not kept.
+    turn_terms(&stage, &told);
+    open(&mut told, Game::Gomoku);
+    assert_eq!(shown(&told), [false; 4]);
+    for (game, said) in [
+        (Game::Go, "Rules and clock: Chinese rules, 9 × 9, no clock."),
+        (Game::Xiangqi, "Rules and clock: The usual rules, no clock."),
+        (Game::LightsOut, "Rules: 5 × 5."),
+    ] {
+        open(&mut told, game);
+        assert_eq!(terms(&told), said);
+    }
+    told.prefer(true, false, 0);
+    open(&mut told, Game::Go);
+    assert!(says(&told, "规则和计时：中国规则，9 路，不计时。"), "{:?}", names(&told));
+}
+
+#[test]
 fn the_size_of_a_go_board_and_its_rules_are_chosen_apart() {
     let stage = Stage::new();
     let mut told = started(&stage);
@@ -691,4 +790,32 @@ fn seconds_that_the_other_person_is_away_only_grow_between_what_the_host_tells()
     }));
     stage.settle(&told.scene);
     assert!(seconds(&told) >= counted, "{} after {counted}", seconds(&told));
+}
+
+#[test]
+fn a_touch_beside_a_text_field_ends_the_typing() {
+    let stage = Stage::new();
+    for beside in ["Nobody", "Quiet hours"] {
+        let mut told = Told::new(&stage, SIZES[0]);
+        told.app.go(Page::Settings);
+        stage.settle(&told.scene);
+        let field = ElementHandle::find_by_accessible_label(told.app.window(), "My name")
+            .find(|element| element.accessible_role() == Some(AccessibleRole::TextInput))
+            .expect("the field");
+        let (position, size) = (field.absolute_position(), field.size());
+        told.scene.tap(position.x + size.width / 2.0, position.y + size.height / 2.0);
+        stage.settle(&told.scene);
+        told.scene.key('x');
+        stage.settle(&told.scene);
+        told.asked();
+        tap(&stage, &told, beside);
+        told.scene.key('y');
+        stage.settle(&told.scene);
+        let named = told.asked().into_iter().filter_map(|request| match request.body {
+            Some(request::Body::SetName(set)) => Some(set.name),
+            _ => None,
+        });
+        let named: Vec<_> = named.collect();
+        assert!(named.len() == 1 && named[0].ends_with('x'), "after {beside}: {named:?}");
+    }
 }

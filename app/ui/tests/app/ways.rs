@@ -24,7 +24,7 @@ type Way = fn(&Stage, &Told);
 type Go = fn(&Stage, &mut Told);
 
 /// Ways to every page, with the pages on the way back, home last.
-const WAYS: [(&str, Go, &[Page]); 24] = [
+const WAYS: [(&str, Go, &[Page]); 25] = [
     ("a new game", |_, told| told.app.new_game(Game::Gomoku), &[Page::NewGame]),
     ("people near", |_, told| told.app.go(Page::Nearby), &[Page::Nearby]),
     ("friends", |_, told| told.app.go(Page::Friends), &[Page::Friends]),
@@ -63,6 +63,15 @@ const WAYS: [(&str, Go, &[Page]); 24] = [
             told.app.window().global::<NewGameAdapter<'_>>().invoke_set_up();
         },
         &[Page::Editor, Page::NewGame],
+    ),
+    (
+        "a position to set up",
+        |stage, told| {
+            told.app.new_game(Game::Go);
+            told.answer(stage);
+            told.app.window().global::<NewGameAdapter<'_>>().invoke_set_up();
+        },
+        &[Page::Position, Page::NewGame],
     ),
     ("puzzles", puzzles::look, &[Page::Puzzles]),
     (
@@ -235,6 +244,7 @@ fn from_every_page_back_leads_home_through_pages_that_make_sense_by_touch_key_an
         Page::Puzzles,
         Page::Manual,
         Page::Chapter,
+        Page::Position,
     ] {
         assert!(seen.contains(&every), "no way leads to {every:?}");
     }

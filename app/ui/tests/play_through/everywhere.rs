@@ -277,7 +277,7 @@ fn furnished(stage: &Stage, held: Held, seed: u64) -> Player<'_> {
 }
 
 /// Pages that are reached without anybody else.
-const PAGES: [Page; 13] = [
+const PAGES: [Page; 15] = [
     Page::Home,
     Page::NewGame,
     Page::Nearby,
@@ -291,10 +291,12 @@ const PAGES: [Page; 13] = [
     Page::Puzzles,
     Page::Manual,
     Page::Chapter,
+    Page::Position,
+    Page::Club,
 ];
 
 /// Dialogs that open without anybody else.
-const DIALOGS: [Dialog; 24] = [
+const DIALOGS: [Dialog; 27] = [
     Dialog::ConfirmResign,
     Dialog::ConfirmNewGame,
     Dialog::ConfirmChoice,
@@ -305,6 +307,8 @@ const DIALOGS: [Dialog; 24] = [
     Dialog::Files,
     Dialog::PlayOn,
     Dialog::ConfirmDiscard,
+    Dialog::Comment,
+    Dialog::RemoveLine,
     Dialog::Licences,
     Dialog::MyCode,
     Dialog::AddFriend,
@@ -316,6 +320,7 @@ const DIALOGS: [Dialog; 24] = [
     Dialog::SaveAll,
     Dialog::PickLesson,
     Dialog::Privacy,
+    Dialog::Doctor,
     Dialog::None,
     Dialog::Files,
     Dialog::More,

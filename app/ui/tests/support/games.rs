@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use engine::start::Start;
 use engine::{Action, AnyGame, GameKind, Language, Setup, Side};
 use proto::{board, control};
 use session::wire;
@@ -102,7 +103,13 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
             for one in &choice.options {
                 setup.choose(&one.option, &one.value).expect("what the page offers");
             }
-            setup
+            match &choice.start[..] {
+                [] => setup,
+                start => {
+                    let start = Start::read(kind, start).expect("a position");
+                    setup.begin_from(start).expect("a legal position")
+                }
+            }
         }
         (None, setup) => wire::read_setup(setup.as_ref()).expect("a setup"),
     };
@@ -146,6 +153,7 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
         rule_sheet_en: setup.rule_sheet(Language::English),
         rule_sheet_zh: setup.rule_sheet(Language::Chinese),
         problem: String::new(),
+        gives_odds: setup.gives_odds().map_or(0, |side| wire::side(side).into()),
     }
 }
 

@@ -1,12 +1,18 @@
 //! Shared by tests and pictures: a fake host, and stories, one for each state that a page can show.
 
 pub(crate) mod club;
+pub(crate) mod doctor;
 pub(crate) mod engines;
 pub(crate) mod games;
 pub(crate) mod hotspot;
+mod kept;
+pub(crate) mod notes;
 pub(crate) mod people;
+mod position;
 pub(crate) mod puzzles;
 pub(crate) mod several;
+
+pub(crate) use kept::{judgements, keep, look_through};
 
 use std::time::Duration;
 
@@ -83,6 +89,10 @@ impl Told {
                 match body(&request) {
                     request::Body::Describe(describe) => {
                         self.reply(request.id, reply::Body::Sheet(games::sheet(describe)));
+                    }
+                    request::Body::SetUp(asked) => {
+                        let position = host::set_up(asked).expect("what the page asks for is possible");
+                        self.reply(request.id, reply::Body::SetUp(position));
                     }
                     request::Body::Teach(teach) => {
                         self.reply(request.id, reply::Body::Lesson(games::lesson(teach)));
@@ -256,7 +266,7 @@ fn won(first: control::Seat, second: control::Seat, mine: &[Side]) -> control::R
     room
 }
 
-fn radio(state: control::RadioState) -> event::Body {
+pub(crate) fn radio(state: control::RadioState) -> event::Body {
     event::Body::Radio(control::Radio {
         carrier: control::Carrier::Bluetooth.into(),
         state: state.into(),
@@ -347,100 +357,6 @@ fn solve(stage: &Stage, told: &mut Told, game: &engine::AnyGame) {
 
 pub(crate) type Tell = fn(&Stage, &mut Told);
 
-/// Four kept matches, latest first.
-fn kept() -> Vec<control::MatchSummary> {
-    let summary = |id: &str, room: control::Room, minutes: u64| {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
-        control::MatchSummary {
-            room_id: id.into(),
-            setup: room.setup,
-            first: room.first,
-            second: room.second,
-            ply: room.board.as_ref().map_or(0, |board| board.ply),
-            moves: room.moves,
-            result: room.result,
-            changed_unix_ms: now.as_millis() as u64 - minutes * 60_000,
-            record: room.record,
-            board: room.board,
-            ..Default::default()
-        }
-    };
-    let nearby = room(peer("Librem 5"), here(), &[Side::Second]);
-    vec![
-        summary("x", games::against_the_device(&games::xiangqi(), engine::Side::First), 12),
-        summary("g", won(bot(5), here(), &[Side::Second]), 150),
-        summary("n", nearby, 1_500),
-        summary("o", games::against_the_device(&games::go(), engine::Side::Second), 4_000),
-        summary("l", games::alone(&games::lights("5", "5")), 90_000),
-    ]
-}
-
-/// Answers requests about kept matches.
-pub(crate) fn keep(stage: &Stage, told: &mut Told) {
-    for request in told.answer(stage) {
-        if let request::Body::ListMatches(asked) = body(&request) {
-            let unfinished = asked.outcome() == control::Outcome::Unfinished;
-            let mut matches = kept();
-            matches.retain(|one| !unfinished || one.result.is_none());
-            let total = matches.len() as u32;
-            told.reply(request.id, reply::Body::Matches(control::Matches { matches, total }));
-        }
-    }
-}
-
-/// Opens the review of the first kept match at its middle; with evaluations, if `judged`.
-pub(crate) fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
-    told.app.window().global::<qiyou::screens::HomeAdapter<'_>>().invoke_open_records();
-    keep(stage, told);
-    stage.pass(Duration::ZERO);
-    told.app.window().global::<qiyou::screens::RecordsAdapter<'_>>().invoke_open("x".into());
-    let game = games::xiangqi();
-    let (record, spoken) = games::written(&game);
-    for request in told.answer(stage) {
-        if matches!(body(&request), request::Body::Look(_)) {
-            let position = control::Position {
-                room_id: "x".into(),
-                ply: game.ply(),
-                board: Some(host::position(&game)),
-                total: game.ply(),
-                moves: game.ply(),
-                total_moves: game.ply(),
-                record: record.clone(),
-                spoken: spoken.clone(),
-            };
-            told.reply(request.id, reply::Body::Position(position));
-        }
-    }
-    if judged {
-        told.say(event::Body::Judgements(judgements("")));
-    }
-}
-
-/// The analysis of that match: Red's ninth action and Black's last one are mistakes. `try_again`: the id by which the last one is
-/// kept, if it is.
-pub(crate) fn judgements(try_again: &str) -> control::Judgements {
-    let (_, spoken) = games::written(&games::xiangqi());
-    let stands = [20, 40, -10, 60, 30, 120, 90, 160, 150, -420, -380, -300, 250];
-    let step = board::Step { from: 2 * 1_024 + 7, to: 2 * 1_024 + 4 };
-    let positions = (0..)
-        .zip(stands)
-        .map(|(ply, permille)| control::Judgement {
-            moves: ply,
-            permille,
-            best: "h2e2".into(),
-            best_spoken: spoken.first().cloned(),
-            best_action: Some(board::Action { kind: Some(board::action::Kind::Step(step)) }),
-            turn: if ply % 2 == 0_u32 { Side::First } else { Side::Second }.into(),
-            why: (ply == 12).then(|| control::Words {
-                zh: "黑方7路的马没有根，会白白被吃掉。".into(),
-                en: "Black's horse on file 7 is not guarded and falls.".into(),
-            }),
-            try_again: if ply == 12 { try_again.into() } else { String::new() },
-        })
-        .collect();
-    control::Judgements { room_id: "x".into(), positions, total: 13, ended: true }
-}
-
 /// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
 pub(crate) const STORIES: [(&str, Tell); 81] = [
     ("home", |_, told| {
@@ -463,7 +379,9 @@ pub(crate) const STORIES: [(&str, Tell); 81] = [
     ("new-game-liuzhou", |stage, told| {
         told.app.new_game(Game::Liuzhou);
         told.answer(stage);
-        told.app.window().global::<NewGameAdapter<'_>>().invoke_toggle_all_options();
+        let page = told.app.window().global::<NewGameAdapter<'_>>();
+        page.invoke_toggle_terms();
+        page.invoke_toggle_all_options();
     }),
     ("new-game-lights-out", |_, told| told.app.new_game(Game::LightsOut)),
     ("go", |stage, told| {
@@ -904,8 +822,10 @@ pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
         .chain(hotspot::HOTSPOT)
         .chain(several::SEVERAL)
         .chain(engines::ENGINES)
+        .chain(doctor::DOCTOR)
+        .chain(position::POSITIONS)
         .chain(club::CLUB);
-    STORIES.into_iter().chain(others).chain(MANUAL).chain(LETTERS).chain(later)
+    STORIES.into_iter().chain(others).chain(MANUAL).chain(notes::NOTES).chain(LETTERS).chain(later)
 }
 
 /// Tells a story in this language and theme, drawn at rest.

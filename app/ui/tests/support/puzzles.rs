@@ -54,6 +54,24 @@ pub(crate) fn listed() -> control::Puzzles {
             count(proto::board::Game::Liuzhou, 100, 0),
             count(proto::board::Game::LightsOut, 105, 30),
         ],
+        standings: vec![fares()],
+        days: Some(control::PuzzleDays { streak: 2, best: 5, week: 0b010_0110 }),
+    }
+}
+
+/// Someone who has solved one of today's five at once, one later, and missed one.
+fn fares() -> control::PuzzleStanding {
+    use control::TodayMark::{TodayFirst, TodayLate, TodayMissed, TodayOpen};
+    let today =
+        [("g1", TodayFirst), ("g2", TodayLate), ("g3", TodayMissed), ("g4", TodayOpen), ("g5", TodayOpen)];
+    control::PuzzleStanding {
+        game: proto::board::Game::Gomoku.into(),
+        rating: 1210,
+        deviation: 90,
+        rated: 14,
+        run: 3,
+        best_run: 8,
+        today: today.map(|(id, mark)| control::TodayPuzzle { id: id.into(), mark: mark.into() }).into(),
     }
 }
 

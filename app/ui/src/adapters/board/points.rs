@@ -100,13 +100,7 @@ pub(super) fn show_points(
         mark(at, &|point| (point.marked, point.flash) = (true, true));
     }
     if let Some(from) = view.page.picked(room, board) {
-        mark(from, &|point| (point.marked, point.picked) = (true, true));
-        for step in board.steps.iter().filter(|step| step.from == from) {
-            mark(step.to, &|point| {
-                point.marked = true;
-                point.target = if point.stone == 0 { 1 } else { 2 };
-            });
-        }
+        mark_picked(from, board, layout, &mut points);
     }
     let arrow = show_hint(page, view, room, board, layout, &mut points);
     let arrow = arrow.or(show_thought(view, room, board, layout, &mut points));
@@ -122,6 +116,21 @@ pub(super) fn show_points(
     // After the rows, so that no row is laid out with another board's columns.
     page.set_columns(layout.wide as i32);
     page.set_rows(layout.high as i32);
+}
+
+/// Marks a piece that is picked for a step, and where it can go.
+pub(crate) fn mark_picked(from: u32, board: &control::Board, layout: &Layout, points: &mut [PointView]) {
+    let mut mark = |at: u32, set: &dyn Fn(&mut PointView)| {
+        if let Some(point) = layout.index(at).and_then(|index| points.get_mut(index)) {
+            set(point);
+        }
+    };
+    mark(from, &|point| (point.marked, point.picked) = (true, true));
+    for step in board.steps.iter().filter(|step| step.from == from) {
+        mark(step.to, &|point| {
+            (point.marked, point.target) = (true, if point.stone == 0 { 1 } else { 2 });
+        });
+    }
 }
 
 /// The visible points with their pieces, and the marks given by the rules.

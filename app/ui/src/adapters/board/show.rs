@@ -90,7 +90,7 @@ impl BoardPage {
 
 /// Whether the setup is Go with area scoring.
 pub(crate) fn counts_area(setup: Option<&wire::Setup>) -> bool {
-    matches!(setup.and_then(|setup| setup.game.as_ref()), Some(wire::setup::Game::Go(go)) if !go.territory)
+    matches!(setup.and_then(wire::Setup::rules), Some(wire::setup::Game::Go(go)) if !go.territory)
 }
 
 /// The position on the board, for a picture: of a large Lights Out board as much as fits in a picture.
