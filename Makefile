@@ -2,15 +2,25 @@
 CARGO ?= cargo
 # Features that `make check` builds besides the default ones.
 LINTED ?= qiyou/online,qiyou/guest,tests/online,fuzz/libfuzzer
-# What packages are made of: `make deb PROFILE=dev` packs programs that are not optimised, which tests have built for the most part.
+# Features that packages have.
+PACKED = qiyou/online,qiyou/guest
+# Features of what `make test` builds: none, because online play takes minutes to compile; CI sets PACKED.
+TESTED ?=
+WITH_TESTED = $(if $(TESTED),--features '$(TESTED)')
+# What packages are made of: `make deb PROFILE=dev` packs programs that are not optimised, those that tests with PACKED have built.
 PROFILE ?= release
+ifeq ($(PROFILE),dev)
+BUILD = test --workspace --no-run --locked --features $(PACKED)
+else
+BUILD = build --profile $(PROFILE) --locked -p qiyou -p host -p qiyouctl -p engine --features $(PACKED),host/online,host/guest
+endif
 BUILT = $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 .DEFAULT_GOAL := help
 # Every test program runs with a time limit: cargo starts it through scripts/within.
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
 WITHIN = CARGO_TARGET_$(TRIPLE)_RUNNER='$(CURDIR)/scripts/within'
 
-.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-arm64 deb-arm64 test-deb-arm64 test-carriers test-engines test-devices test-guest test-hotspot ble-lab ble-cells ble-lab-repeat ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
+.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-wayland test-phosh test-arm64 deb-arm64 test-deb-arm64 test-carriers test-engines test-devices test-guest test-hotspot ble-lab ble-cells ble-lab-repeat ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -22,11 +32,11 @@ play: ## install missing packages, build, and run the app (in a virtual screen i
 
 build: ## build the app, qiyoud, qiyouctl and qiyou-engine in target/release
 	@scripts/need build
-	$(CARGO) build --profile $(PROFILE) --locked -p qiyou -p host -p qiyouctl -p engine --features qiyou/online,qiyou/guest,host/online,host/guest
+	$(CARGO) $(BUILD)
 
 test: ## run the tests of every crate; tests that need root, servers, radios or hours have targets of their own
 	@scripts/need build test
-	$(WITHIN) $(CARGO) test --workspace --locked
+	$(WITHIN) $(CARGO) test --workspace --locked $(WITH_TESTED)
 
 test-online: ## test the parts of online play that need no server; with servers: make test-carriers
 	@scripts/need build test
@@ -38,6 +48,7 @@ check: ## check formatting, clippy, docs (with online play), the manual's form, 
 	scripts/check-manual
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features '$(LINTED)' --locked -- -D warnings
+	$(CARGO) clippy --workspace --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude screens --no-deps --locked
 	packaging/libraries --check
 
@@ -72,6 +83,14 @@ test-deb: build ## test the packages in bare roots of Debian 12 and 13: install,
 	@scripts/need deb test-deb
 	QIYOU_BUILT=$(BUILT) scripts/test-deb
 
+test-wayland: build ## touch, turn and type into the app under sway, a Wayland compositor without a screen
+	@scripts/need wayland
+	QIYOU_BUILT=$(BUILT) scripts/test-wayland
+
+test-phosh: build ## touch, turn and type into the app under Phosh, the desktop of Debian's phones, without a screen
+	@scripts/need phosh
+	QIYOU_BUILT=$(BUILT) scripts/test-phosh
+
 test-arm64: ## test what is below the host as programs for arm64, run by qemu; node counts and networks equal on arm64 and x86-64
 	@scripts/need build arm64
 	scripts/test-arm64
@@ -87,7 +106,7 @@ test-deb-arm64: deb-arm64 ## install the packages in an emulated Debian 12 for a
 
 fuzz: ## let libFuzzer search each fuzz target for 30 s; after `make test`
 	@scripts/need build test fuzz
-	scripts/fuzz
+	TESTED='$(TESTED)' scripts/fuzz
 
 test-carriers: ## test whole matches between network namespaces and through real XMPP servers; needs root
 	@scripts/need build carriers

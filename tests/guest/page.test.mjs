@@ -116,7 +116,7 @@ test("the page has the app's colours", () => {
   assert.equal(flat(system), flat(dark), "the dark of the system is the dark that is chosen");
   const value = (rules, name) => rules.match(new RegExp(`--${name}: (#[0-9A-Fa-f]+);`))?.[1];
   let compared = 0;
-  for (const name of ["ink", "ink-soft", "paper", "card", "line", "seal", "jade", "board", "board-line", "jade-on-board", "seal-on-board", "pressed"]) {
+  for (const name of ["ink", "ink-soft", "paper", "card", "line", "seal", "jade", "board", "board-line", "jade-on-board", "seal-on-board", "seal-text-on-board", "pressed"]) {
     const [, rule] = theme.match(new RegExp(`out property <color> ${name}: (.*);`));
     const [, darkValue, lightValue] = rule.match(/dark \? (#\w+) : (#\w+)$/);
     assert.equal(value(light, name), lightValue, name);
@@ -124,7 +124,7 @@ test("the page has the app's colours", () => {
     compared += 2;
   }
   for (const name of ["light-on", "light-off"]) assert.equal(value(light, name), theme.match(new RegExp(`${name}: .*(#\\w+);`))[1]);
-  assert.equal(compared, 24);
+  assert.equal(compared, 26);
 });
 
 test("the page has the app's icons, stones and characters", () => {

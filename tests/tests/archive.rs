@@ -1,7 +1,7 @@
 //! Kept matches: found, reviewed, continued, analysed, and exchanged with other programs.
 
-use proto::board::{Ending, Game, Side};
-use proto::control::{self, Outcome, RefusalCode, event, reply, request};
+use proto::board::{self, Ending, Game, Side};
+use proto::control::{self, Outcome, RefusalCode, edit_notes, event, reply, request};
 use tests::house::{Client, House};
 
 fn here() -> control::Seat {
@@ -24,7 +24,7 @@ async fn list(client: &mut Client, asked: control::ListMatches) -> control::Matc
 }
 
 async fn look(client: &mut Client, id: &str, ply: u32) -> control::Position {
-    let look = control::Look { room_id: id.into(), ply, record: true };
+    let look = control::Look { room_id: id.into(), ply, record: true, line: Vec::new() };
     match client.ask(request::Body::Look(look)).await.expect("a position") {
         reply::Body::Position(position) => position,
         other => panic!("a position, not {other:?}"),
@@ -48,7 +48,7 @@ async fn looking_through_a_long_match_listing_it_and_going_on_with_it_hold_up_no
     let list = anna.client.send(request::Body::ListMatches(every)).await;
     let scan = anna.client.send(request::Body::Scan(control::Scan { on: false })).await;
     assert_eq!([anna.client.answer().await.0, anna.client.answer().await.0], [scan, list]);
-    let look = control::Look { room_id: id.clone(), ply: 300, record: true };
+    let look = control::Look { room_id: id.clone(), ply: 300, record: true, line: Vec::new() };
     let asked = anna.client.send(request::Body::Look(look.clone())).await;
     let scan = anna.client.send(request::Body::Scan(control::Scan { on: false })).await;
     let (first, done) = anna.client.answer().await;
@@ -448,4 +448,78 @@ async fn marks_and_agreements_of_a_count_are_no_moves() {
     assert_eq!(kept.matches[0].moves, 4);
     let end = look(&mut anna.client, &id, 99).await;
     assert_eq!((end.moves, end.total_moves, end.total as usize), (4, 4, room.record.len()));
+}
+
+async fn look_along(client: &mut Client, id: &str, ply: u32, line: &[board::Action]) -> control::Position {
+    let look = control::Look { room_id: id.into(), ply, record: false, line: line.to_vec() };
+    match client.ask(request::Body::Look(look)).await.expect("a position") {
+        reply::Body::Position(position) => position,
+        other => panic!("a position, not {other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn comments_and_variations_of_a_file_are_shown_changed_and_written_again() {
+    let mut house = House::new(81);
+    let mut anna = house.device("Anna").await;
+    let id = import(&mut anna.client, "a.sgf", CGOBAN).await.expect("a game");
+    let first = look(&mut anna.client, &id, 1).await;
+    let notes = first.notes.expect("it has notes");
+    assert_eq!((notes.comment.as_str(), notes.marked), ("Ann: in the middle]!", vec![1]));
+    let [beside] = &notes.beside[..] else { panic!("one variation: {:?}", notes.beside) };
+    assert_eq!(beside.written, "C7");
+    let line = [beside.action.expect("a move")];
+    let along = look_along(&mut anna.client, &id, 1, &line).await;
+    let there = along.notes.expect("it has notes");
+    assert_eq!((there.comment.as_str(), there.line.len(), there.next), ("or here", 1, None));
+    assert_eq!(
+        (along.ply, along.board.expect("a board").ply),
+        (1, 2),
+        "the board is the one of the variation"
+    );
+    // An unchanged file comes out as it came in; a changed one is written anew, with all that is noted.
+    assert_eq!(export(&mut anna.client, &id, "").await, CGOBAN);
+    let edit = |line: &[board::Action], change| {
+        request::Body::EditNotes(control::EditNotes {
+            room_id: id.clone(),
+            ply: 1,
+            line: line.to_vec(),
+            change: Some(change),
+        })
+    };
+    let digest = list(&mut anna.client, control::ListMatches::default()).await.matches[0].digest;
+    anna.client.done(edit(&line, edit_notes::Change::Comment("not \\ here".into()))).await;
+    let pass = board::Action { kind: Some(board::action::Kind::Pass(true)) };
+    anna.client.done(edit(&line, edit_notes::Change::Add(pass))).await;
+    let text = export(&mut anna.client, &id, "").await;
+    assert!(
+        text.contains("C[Ann: in the middle\\]!]") && text.contains("W[cc]C[not \\\\ here];B[]"),
+        "{text}"
+    );
+    let record = export(&mut anna.client, &id, "qiyou").await;
+    assert!(
+        record.contains("{Ann: in the middle]!}") && record.contains("(1... C7 {not \\ here}"),
+        "{record}"
+    );
+    let again = import(&mut anna.client, "again.sgf", &text).await.expect("what we write we read");
+    assert_eq!(
+        look_along(&mut anna.client, &again, 1, &line).await.notes.map(|notes| notes.comment),
+        Some("not \\ here".into())
+    );
+    // The record is what it was.
+    let lists = list(&mut anna.client, control::ListMatches::default()).await;
+    assert!(lists.matches.iter().all(|one| one.digest == digest || one.room_id == again));
+    // They outlive the host, and go with what they stand on.
+    anna.stop().await;
+    anna.start().await;
+    let there = look_along(&mut anna.client, &id, 1, &[line[0], pass]).await.notes.expect("notes");
+    assert_eq!(there.line.len(), 2);
+    anna.client.done(edit(&line, edit_notes::Change::Remove(true))).await;
+    assert_eq!(
+        look_along(&mut anna.client, &id, 1, &line).await.notes.map(|notes| notes.beside),
+        Some(vec![])
+    );
+    let gone =
+        anna.client.ask(edit(&line, edit_notes::Change::Comment("?".into()))).await.expect_err("it is gone");
+    assert!(gone.reason.is_some_and(|words| words.en == "This variation is no longer there."));
 }

@@ -420,6 +420,45 @@ async fn a_friend_of_another_version_who_calls_for_ever_is_told_a_few_times_and_
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_letter_from_a_position_is_not_written_to_a_friend_whose_version_does_not_know_it() {
+    let mut scene = Scene::new(129).await;
+    let peer =
+        scene.anna.client.seen.friends.values().find(|one| one.name == "Ben").expect("a friend").id.clone();
+    let letter = |started: bool| {
+        let line = "9/9/9/9/9/9/2b6/9/9 w";
+        let start = if started { line.as_bytes().to_vec() } else { Vec::new() };
+        let choice = control::GameChoice { game: Game::Go.into(), start: start.into(), ..Default::default() };
+        let peer = peer.clone();
+        request::Body::Invite(control::Invite {
+            peer,
+            choice: Some(choice),
+            by_letter: true,
+            ..Default::default()
+        })
+    };
+    let is_outdated = |answer: Result<_, control::Refusal>| {
+        answer.is_err_and(|refusal: control::Refusal| {
+            refusal
+                .reason
+                .is_some_and(|words| words.en == "Their Qiyou is too old for yours: ask them to update it.")
+        })
+    };
+    let refused = scene.anna.client.ask(letter(true)).await;
+    assert!(!is_outdated(refused), "Ben's last hello knew it");
+    let older = Hello { knows_starts: false, ..scene.hello() };
+    scene.say_from_the_start(vec![older.into()]).await;
+    let usual = scene.anna.client.ask(letter(false)).await;
+    assert!(!is_outdated(usual), "the usual beginning is known to all");
+    let refused = scene.anna.client.ask(letter(true)).await;
+    assert!(is_outdated(refused), "it is said at once");
+    // It is known after a restart too, before Ben is heard.
+    scene.anna.stop().await;
+    scene.anna.start().await;
+    let refused = scene.anna.client.ask(letter(true)).await;
+    assert!(is_outdated(refused), "it is kept");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_message_without_end_is_cut_off() {
     let mut scene = Scene::new(118).await;
     let mut link = scene.link().await;

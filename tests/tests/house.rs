@@ -102,7 +102,8 @@ async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() 
     for (seed, (game, options, sentence)) in (4_000_000..).zip(games) {
         let mut house = House::new(seed);
         let (mut anna, mut ben) = pair(&mut house).await;
-        let choice = control::GameChoice { game: game.into(), preset: String::new(), options };
+        let choice =
+            control::GameChoice { game: game.into(), preset: String::new(), options, ..Default::default() };
         let sheet = begin_match_of(&mut anna, &mut ben, Some(choice)).await;
         assert!(sheet.contains(sentence), "{sheet}");
         let setup = |device: &Device| device.client.seen.room().and_then(|room| room.setup.clone());
@@ -114,6 +115,7 @@ async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() 
             Of::Xiangqi(xiangqi) => xiangqi.quiet_limit == 20,
             Of::Gomoku(gomoku) => gomoku.size == 13 && gomoku.rule() == proto::board::GomokuRule::Standard,
             Of::LightsOut(lights) => lights.columns == 6 && lights.torus,
+            Of::Started(_) => false,
         };
         assert!(agreed, "{game:?}: {:?}", setup(&anna));
         anna.client.hand_over(FAST).await;
@@ -133,6 +135,45 @@ async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() 
         ben.client.until("the match is over", over).await;
         check_equal(&anna, &ben, 1);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_match_from_a_position_is_the_same_on_both_devices_after_restarts_and_is_replayed_from_there() {
+    const WITHOUT_A_HORSE: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/R1BAKABNR w";
+    let mut house = House::new(7_000_000);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    let choice = control::GameChoice {
+        game: Game::Xiangqi.into(),
+        start: WITHOUT_A_HORSE.as_bytes().to_vec().into(),
+        ..Default::default()
+    };
+    let sheet = begin_match_of(&mut anna, &mut ben, Some(choice)).await;
+    assert!(sheet.contains("Red plays without the left horse, and moves first"), "{sheet}");
+    let pieces = |device: &Device| {
+        let board = device.client.seen.room().and_then(|room| room.board.clone()).expect("a board");
+        board.pieces.len()
+    };
+    assert_eq!((pieces(&anna), pieces(&ben)), (31, 31));
+    ben.stop().await;
+    ben.start().await;
+    play_to_the_end(&mut anna, &mut ben).await;
+    check_equal(&anna, &ben, 1);
+    let room_id = anna.client.seen.room().expect("one room").id.clone();
+    let look = control::Look { room_id: room_id.clone(), ply: 0, record: false, line: Vec::new() };
+    let Ok(reply::Body::Position(first)) = anna.client.ask(request::Body::Look(look)).await else {
+        panic!("the match is kept");
+    };
+    assert_eq!(first.board.expect("a board").pieces.len(), 31);
+    let from = control::SetUpFrom { room_id, ply: 2, lesson: None };
+    let asked = control::SetUp { choice: None, change: Some(control::set_up::Change::From(from)) };
+    let Ok(reply::Body::SetUp(told)) = anna.client.ask(request::Body::SetUp(asked)).await else {
+        panic!("a match can begin from each position");
+    };
+    assert_eq!(told.problem, None);
+    let open = control::OpenRoom { choice: told.choice, ..Default::default() };
+    let Ok(reply::Body::RoomId(_)) = anna.client.ask(request::Body::OpenRoom(open)).await else {
+        panic!("it begins from there");
+    };
 }
 
 #[tokio::test(start_paused = true)]

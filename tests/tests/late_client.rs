@@ -192,6 +192,7 @@ async fn who_attaches_late_sees_what_an_early_client_has_come_to() {
         "invitation",
         "me",
         "nearby",
+        "puzzle_making",
         "radio",
         "ready",
         "room",

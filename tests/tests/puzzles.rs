@@ -13,7 +13,7 @@ async fn list(client: &mut Client, game: Game) -> control::Puzzles {
 }
 
 async fn open(client: &mut Client, puzzle: &str, game: Game) -> Result<String, control::Refusal> {
-    let ask = control::OpenPuzzle { puzzle: puzzle.into(), game: game.into(), yours: false };
+    let ask = control::OpenPuzzle { puzzle: puzzle.into(), game: game.into(), ..Default::default() };
     match client.ask(request::Body::OpenPuzzle(ask)).await? {
         reply::Body::RoomId(id) => Ok(id),
         other => panic!("a room, not {other:?}"),
@@ -43,8 +43,12 @@ fn state(client: &Client) -> (PuzzleProgress, control::PuzzleState) {
     (state.progress(), state)
 }
 
+fn counts(list: &control::Puzzles, game: Game) -> &control::PuzzleCount {
+    list.counts.iter().find(|count| count.game() == game).expect("every game")
+}
+
 fn solved(list: &control::Puzzles, game: Game) -> u32 {
-    list.counts.iter().find(|count| count.game() == game).expect("every game").solved
+    counts(list, game).solved
 }
 
 #[tokio::test]
@@ -160,4 +164,28 @@ async fn hints_that_are_asked_for_at_once_are_each_found_or_refused_as_too_many(
     for refusal in refused {
         assert_eq!(refusal.expect_err("it was refused").code(), RefusalCode::RefusalBusy);
     }
+}
+
+#[tokio::test]
+async fn more_puzzles_are_made_when_a_person_asks_and_are_listed_opened_and_kept() {
+    let mut house = House::new(430);
+    let mut anna = house.device("Anna").await;
+    let make = |game: Game| request::Body::MakePuzzles(control::MakePuzzles { game: game.into(), on: true });
+    anna.client.ask(make(Game::Unspecified)).await.expect_err("of which game?");
+    let before = list(&mut anna.client, Game::LightsOut).await;
+    anna.client.done(make(Game::LightsOut)).await;
+    let making = anna.client.seen.puzzle_making;
+    assert_eq!((making.game(), making.wanted), (Game::LightsOut, 20));
+    anna.client.until("they are made", |seen| seen.puzzle_making.wanted == 0).await;
+    let after = list(&mut anna.client, Game::LightsOut).await;
+    let new: Vec<&Puzzle> = after.puzzles.iter().filter(|one| !before.puzzles.contains(one)).collect();
+    let more = counts(&after, Game::LightsOut).puzzles - counts(&before, Game::LightsOut).puzzles;
+    assert!(more > 0 && more <= 20 && new.len() == more as usize, "{more} and {}", new.len());
+    let id = new[0].id.clone();
+    anna.kill().await;
+    anna.start().await;
+    let room = open(&mut anna.client, &id, Game::Unspecified).await.expect("it was kept");
+    let press = hint(&mut anna.client, &room).await.expect("it can be solved");
+    act(&mut anna.client, &room, &press).await.expect("legal");
+    assert_eq!(state(&anna.client).1.puzzle.expect("which").tries, 1);
 }

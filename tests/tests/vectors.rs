@@ -10,7 +10,7 @@ use ble_transport::stream::{
 };
 use bytes::{Bytes, BytesMut};
 use engine::lights_out::{LightsOut, LightsOutSetup, Neighbours, Start};
-use engine::{Action, Choice, Game, GomokuSetup, Point, Setup, Side};
+use engine::{Action, Choice, Game, GameKind, GomokuSetup, Point, Setup, Side};
 use link::friend_code::FriendCode;
 use link::identity::{Identity, fingerprint};
 use link::secure::{self, AcceptedPeers, ExpectedPeer, SecureError};
@@ -664,6 +664,22 @@ fn actions_are_packed_so() {
         let (action, packed) = (action(&one["action"]), bytes(&one["packed"]));
         assert_eq!(wire::pack_actions(&[action]), packed, "{one}");
         assert_eq!(wire::unpack_actions(&packed), Ok(vec![action]), "{one}");
+    }
+}
+
+#[test]
+fn setups_with_a_start_are_these() {
+    for one in list(&vectors()["starts"]) {
+        let game = GameKind::from_word(text(&one["game"])).expect("a game");
+        let start = engine::start::Start::read(game, text(&one["line"]).as_bytes()).expect("a start");
+        assert_eq!(start.line(), text(&one["line"]));
+        assert_eq!(start.to_bytes(), bytes(&one["points"]));
+        let setup = game.default_setup().begin_from(start).expect("a match begins from it");
+        assert_eq!(wire::setup(&setup).encode_to_vec(), bytes(&one["setup"]), "{one}");
+        let told = proto::board::Setup::decode(&bytes(&one["setup"])[..]).expect("a setup");
+        assert_eq!(wire::read_setup(Some(&told)), Ok(setup.clone()));
+        let record = MatchRecord::new(MatchId([7; 16]), setup, Side::First);
+        assert_eq!(format!("{:016x}", record.digest()), text(&one["digest"]));
     }
 }
 

@@ -318,6 +318,53 @@ def matches():
     return out
 
 
+# Numbers of the pieces of a start.
+PIECES = {
+    "gomoku": "bw",
+    "go": "bw",
+    "liuzhou": "bwxo",
+    "xiangqi": "KABNRCPkabnrcp",
+}
+
+
+def starts():
+    """Setups whose match begins from a position: the line of the position, its points, and the bytes of the setup."""
+    usual = {
+        "gomoku": (1, lambda size: field(1, size) + field(3, 1)),
+        "liuzhou": (2, lambda _: field(3, 3) + field(4, 1) + field(7, 3) + field(8, 60)),
+        "go": (3, lambda size: field(1, size) + field(3, 15)),
+        "xiangqi": (4, lambda _: field(1, 120)),
+    }
+    out = []
+    for game, line, second, moving in [
+        ("gomoku", "5/5/2b2/5/5 w", True, False),
+        ("go", "bb3/w4/5/5/5 b", False, False),
+        ("xiangqi", "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/R1BAKABNR w - - 0 1", False, False),
+        ("liuzhou", "bbx3/wwo3/6/6/6/6 b p 0 0 0", False, False),
+        ("liuzhou", "bbbb2/wwww2/6/6/6/6 w m 0 0 0", True, True),
+    ]:
+        rows = line.split()[0].split("/")
+        points = []
+        for row in reversed(rows):
+            for sign in row:
+                points += [0] * int(sign) if sign.isdigit() else [PIECES[game].index(sign) + 1]
+        points += [0] * (len(points) % 2)
+        bytes_ = bytes(low | high << 4 for low, high in zip(points[::2], points[1::2]))
+        number, rules = usual[game]
+        started = field(number, rules(len(rows))) + field(5, 2 if second else 1) + field(6, bytes_)
+        setup = field(6, started + (field(7, 1) if moving else b""))
+        out.append(
+            {
+                "game": game,
+                "line": line,
+                "points": bytes_.hex(),
+                "setup": setup.hex(),
+                "digest": f"{records.digest(setup, []):016x}",
+            }
+        )
+    return out
+
+
 def drawings():
     out = []
     # Enough for both results to occur.
@@ -455,6 +502,7 @@ def vectors():
         "tags": tags(),
         "actions": actions(),
         "records": matches(),
+        "starts": starts(),
         "drawings": drawings(),
         "boards_of_lights": boards(),
         "new_games": new_games(),

@@ -222,7 +222,12 @@ async fn every_game(kind: Kind) {
     let server = Server::start(kind, &authority);
     let (mut anna, mut ben) = friends(&server, &authority).await;
     for game in [Game::Gomoku, Game::Liuzhou, Game::Go, Game::Xiangqi, Game::LightsOut] {
-        let choice = control::GameChoice { game: game.into(), preset: String::new(), options: Vec::new() };
+        let choice = control::GameChoice {
+            game: game.into(),
+            preset: String::new(),
+            options: Vec::new(),
+            ..Default::default()
+        };
         begin(&mut anna.client, &mut ben.client, Some(choice)).await;
         for device in [&mut anna, &mut ben] {
             device.client.hand_over(1).await;
