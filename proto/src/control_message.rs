@@ -481,7 +481,10 @@ impl Bounded for Event {
     fn check(&self) -> Result<(), EnvelopeError> {
         use event::Body;
         match &self.body {
-            None | Some(Body::Ready(_) | Body::Endings(_) | Body::PuzzleMaking(_)) => Ok(()),
+            None
+            | Some(Body::Ready(_) | Body::Endings(_) | Body::PuzzleMaking(_) | Body::WorkProgress(_)) => {
+                Ok(())
+            }
             Some(Body::Me(me)) => {
                 name(&me.name, "Me.name")?;
                 id(&me.fingerprint, "Me.fingerprint")

@@ -164,6 +164,8 @@ pub struct Seen {
     pub thoughts: Vec<control::Thinking>,
     /// All so far.
     pub said: Vec<control::Said>,
+    /// Progress of this client's own work, in thousandths, all so far.
+    pub progress: Vec<u32>,
     /// Ended invitations, all so far.
     pub ended: Vec<control::InvitationGone>,
 }
@@ -206,6 +208,7 @@ impl Seen {
             Body::InvitationGone(gone) => self.ended.push(gone),
             Body::Notice(notice) => self.notices.push(notice),
             Body::Said(said) => self.said.push(said),
+            Body::WorkProgress(one) => self.progress.push(one.permille),
             _ => {}
         }
     }

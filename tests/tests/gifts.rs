@@ -171,6 +171,31 @@ async fn a_backup_and_a_restoration_that_are_stopped_leave_nothing_and_can_be_be
 }
 
 #[tokio::test]
+async fn a_backup_and_a_restoration_tell_the_client_that_asked_how_far_they_are() {
+    let mut house = House::new(98);
+    let mut anna = house.device("Anna").await;
+    let mut other = tests::house::Client::attach(anna.host().client()).await;
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = folder.path().join("whole").display().to_string();
+    let mut parts = Vec::new();
+    for body in [
+        request::Body::SaveBackup(control::SaveBackup {
+            path: path.clone(),
+            passphrase: "correct horse".into(),
+        }),
+        request::Body::RestoreBackup(control::RestoreBackup { path, passphrase: "correct horse".into() }),
+    ] {
+        let began = anna.client.seen.progress.len();
+        anna.client.ask(body).await.expect("done");
+        parts.push(anna.client.seen.progress.split_off(began));
+    }
+    // The saves fit into one piece.
+    assert_eq!(parts, [[300, 500, 1000], [300, 500, 900]]);
+    other.done(request::Body::Scan(control::Scan { on: false })).await;
+    assert!(other.seen.progress.is_empty(), "nobody else is told");
+}
+
+#[tokio::test]
 async fn the_work_of_a_client_that_has_gone_is_stopped_and_another_clients_goes_on() {
     let mut house = House::new(96);
     let mut anna = house.device("Anna").await;

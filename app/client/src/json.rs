@@ -34,6 +34,7 @@ pub fn event(event: &Event) -> Value {
             "puzzle_making",
             json!({"game": words::game(one.game), "found": one.found, "wanted": one.wanted}),
         ),
+        Some(event::Body::WorkProgress(one)) => ("work_progress", json!({"permille": one.permille})),
         Some(event::Body::Friend(one)) => ("friend", friend(one)),
         Some(event::Body::FriendGone(gone)) => ("friend_gone", json!({"id": gone.id})),
         Some(event::Body::Comparison(one)) => ("comparison", comparison(one)),

@@ -100,7 +100,11 @@ impl HostState {
                 drop(self.connecting.insert(connecting.peer.clone(), connecting));
             }
             Body::Thinking(thinking) => drop(self.thinking.insert(thinking.room_id.clone(), thinking)),
-            Body::Notice(_) | Body::Said(_) | Body::Judgements(_) | Body::Activated(_) => {}
+            Body::Notice(_)
+            | Body::Said(_)
+            | Body::Judgements(_)
+            | Body::Activated(_)
+            | Body::WorkProgress(_) => {}
         }
     }
 

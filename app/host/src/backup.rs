@@ -10,6 +10,7 @@
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
+use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use link::identity::Identity;
-use proto::control::{self, RefusalCode};
+use proto::control::{self, RefusalCode, event};
 use tracing::{info, warn};
 use zeroize::Zeroizing;
 
@@ -27,13 +28,20 @@ use crate::journal::Journal;
 use crate::refusal::Refusal;
 use crate::responder::{Answer, Responder, done};
 use crate::store::{self, DATABASE, StoreError};
-use crate::work::{Job, Stop, Work};
+use crate::work::{Course, Job, Work};
 
 /// Minimum length of a passphrase, in characters: at the cost of a guess here, eight random characters resist for years.
 const LEAST_CHARS: usize = 8;
 
 /// Maximum size of a backup, in bytes: a thousand times what a year of play takes.
 const MOST_BYTES: u64 = 256 << 20;
+
+/// Progress at the beginning and the end of the key derivation, at the beginning of the check of a restored database, and at the
+/// end, in thousandths. The key derivation takes half a second; the rest, which is told more finely, grows with the database.
+const SEALING: u32 = 300;
+const SEALED: u32 = 500;
+const CHECKING: u32 = 900;
+const WHOLE: u32 = 1000;
 
 const FIRST_LINE: &[u8] = b"qiyou backup 1\n";
 const FAMILY: &[u8] = b"qiyou backup ";
@@ -108,7 +116,7 @@ fn said(code: RefusalCode, zh: &str, en: &str) -> Refusal {
 }
 
 /// Reads, encrypts and writes, or reads and stages: on a thread of its own.
-pub(crate) type Task = Box<dyn FnOnce(&Stop) -> Result<Answer, Refusal> + Send>;
+pub(crate) type Task = Box<dyn FnOnce(&Course) -> Result<Answer, Refusal> + Send>;
 
 /// Checks the request for a backup of this directory; reading, encrypting and writing are done by the returned task.
 pub(crate) fn save(
@@ -126,17 +134,19 @@ pub(crate) fn save(
     let identity = Zeroizing::new(fs::read(directory.join(IDENTITY)).map_err(|error| disk(&error))?);
     let saves = journal.copier();
     let (salt, nonce) = (chance.bytes(), chance.bytes());
-    Ok(Box::new(move |stop: &Stop| {
-        stop.check()?;
-        let saves = saves.whole(stop);
-        stop.check()?;
+    Ok(Box::new(move |course: &Course| {
+        course.check()?;
+        let saves = saves.whole(course, 0..SEALING);
+        course.check()?;
+        course.reach(0, SEALING, 1, 1);
         let sealed = seal(&passphrase, &pack(&identity, &saves?), KdfParams::default(), salt, nonce);
-        stop.check()?;
+        course.check()?;
+        course.reach(0, SEALED, 1, 1);
         // The app's default folder is created; any other missing folder is an error.
         if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
             fs::create_dir(folder).map_err(|error| disk(&error))?;
         }
-        write_new(&path, &sealed, stop)?;
+        write_new(&path, &sealed, course, SEALED..WHOLE)?;
         info!(path = %path.display(), bytes = sealed.len(), "everything was saved to a file");
         Ok(done())
     }))
@@ -147,8 +157,8 @@ pub(crate) fn restore(asked: control::RestoreBackup, directory: &Path) -> Result
     let passphrase = Zeroizing::new(asked.passphrase);
     let directory = directory.to_owned();
     let path = absolute(&asked.path)?;
-    Ok(Box::new(move |stop: &Stop| {
-        let taken = stage(&path, &passphrase, &directory, stop)?;
+    Ok(Box::new(move |course: &Course| {
+        let taken = stage(&path, &passphrase, &directory, course)?;
         info!(path = %path.display(), matches = taken.matches, "taken over with the next start");
         Ok(Answer::Taken(taken))
     }))
@@ -170,8 +180,12 @@ pub(crate) fn run(
         }
         Err(refusal) => return responder.refuse(refusal),
     };
-    work.begin_stoppable(Job::Backup, responder.client, move |stop| {
-        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task(stop)));
+    let tell = responder.teller();
+    let course = Course::told_to(move |permille| {
+        tell(event::Body::WorkProgress(control::WorkProgress { permille }));
+    });
+    work.begin_stoppable(Job::Backup, responder.client, course, move |course| {
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task(course)));
         ended();
         let failed = || Err(Refusal::new(RefusalCode::RefusalDisk, "the backup has failed"));
         responder.answer(done.unwrap_or_else(|_| failed()));
@@ -261,10 +275,10 @@ fn keys(passphrase: &str, salt: &[u8], params: KdfParams) -> Option<(Zeroizing<[
     Some((key, made[32..].try_into().expect("what is left")))
 }
 
-/// Writes a new file; an incomplete one is deleted.
-fn write_new(path: &Path, bytes: &[u8], stop: &Stop) -> Result<(), Refusal> {
-    /// Bytes between two looks at `stop`: some ten milliseconds on a slow card.
-    const PART: usize = 256 << 10;
+/// Writes a new file; an incomplete one is deleted. `part`: of the whole computation, in thousandths.
+fn write_new(path: &Path, bytes: &[u8], course: &Course, part: Range<u32>) -> Result<(), Refusal> {
+    /// Bytes between two looks at `course`: some ten milliseconds on a slow card.
+    const PIECE: usize = 256 << 10;
     let mut file =
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
             if error.kind() == io::ErrorKind::AlreadyExists {
@@ -275,11 +289,14 @@ fn write_new(path: &Path, bytes: &[u8], stop: &Stop) -> Result<(), Refusal> {
             }
         })?;
     let mut write = || {
-        for part in bytes.chunks(PART) {
-            stop.check()?;
-            file.write_all(part).map_err(|error| disk(&error))?;
+        let mut written = 0;
+        for piece in bytes.chunks(PIECE) {
+            course.check()?;
+            file.write_all(piece).map_err(|error| disk(&error))?;
+            written += piece.len() as u64;
+            course.reach(part.start, part.end, written, bytes.len() as u64);
         }
-        stop.check()?;
+        course.check()?;
         file.sync_all().map_err(|error| disk(&error))
     };
     let written = write();
@@ -290,23 +307,30 @@ fn write_new(path: &Path, bytes: &[u8], stop: &Stop) -> Result<(), Refusal> {
 }
 
 /// Decrypts and verifies a backup, and stages it for the next start.
-fn stage(path: &Path, passphrase: &str, directory: &Path, stop: &Stop) -> Result<control::Taken, Refusal> {
-    stop.check()?;
+fn stage(
+    path: &Path,
+    passphrase: &str,
+    directory: &Path,
+    course: &Course,
+) -> Result<control::Taken, Refusal> {
+    course.check()?;
     let mut sealed = Vec::new();
     let file = fs::File::open(path).map_err(|error| disk(&error))?;
     file.take(MOST_BYTES + 1).read_to_end(&mut sealed).map_err(|error| disk(&error))?;
     if sealed.len() as u64 > MOST_BYTES {
         return Err(Unreadable::NotABackup.into());
     }
-    stop.check()?;
+    course.check()?;
+    course.reach(0, SEALING, 1, 1);
     let plain = unseal(passphrase, &sealed)?;
+    course.reach(0, SEALED, 1, 1);
     let (identity, saves) = unpack(&plain).ok_or(Unreadable::Damaged)?;
     let unfinished = directory.join(UNFINISHED);
     remove(&unfinished).map_err(|error| disk(&error))?;
     let taken = || -> Result<control::Taken, Refusal> {
         DirBuilder::new().mode(0o700).create(&unfinished).map_err(|error| disk(&error))?;
-        write_new(&unfinished.join(IDENTITY), identity, stop)?;
-        write_new(&unfinished.join(DATABASE), saves, stop)?;
+        write_new(&unfinished.join(IDENTITY), identity, course, SEALED..SEALED)?;
+        write_new(&unfinished.join(DATABASE), saves, course, SEALED..CHECKING)?;
         if !matches!(Identity::load(&unfinished.join(IDENTITY)), Ok(Some(_))) {
             return Err(Unreadable::Damaged.into());
         }
@@ -318,7 +342,7 @@ fn stage(path: &Path, passphrase: &str, directory: &Path, stop: &Stop) -> Result
                     other => Refusal::from(other),
                 },
             )?;
-        stop.check()?;
+        course.check()?;
         let incoming = directory.join(INCOMING);
         remove(&incoming).map_err(|error| disk(&error))?;
         fs::rename(&unfinished, &incoming).map_err(|error| disk(&error))?;

@@ -1,7 +1,7 @@
 //! The reply to one request of a client, which is given exactly once.
 
 pub(crate) use proto::control::reply::Body as Answer;
-use proto::control::{self, Message, RefusalCode};
+use proto::control::{self, Message, RefusalCode, event};
 use proto::frame::Outgoing;
 use session::MatchId;
 use tokio::sync::mpsc;
@@ -53,6 +53,17 @@ impl Responder {
         match result {
             Ok(body) => self.done(body),
             Err(refusal) => self.refuse(refusal),
+        }
+    }
+
+    /// Sends an event to the client while it waits. Dropped when the client does not read: the reply matters.
+    pub(crate) fn teller(&self) -> impl Fn(event::Body) + Send + Sync + 'static {
+        let queue = self.queue.clone();
+        move |body| {
+            let event = control::Event { body: Some(body), ..control::Event::default() };
+            if let Some(queue) = queue.upgrade() {
+                let _ = queue.try_send(connection::encode(&Message::Event(event)));
+            }
         }
     }
 

@@ -29,15 +29,17 @@ mod strength;
 mod tests;
 
 use std::fs::{self, File};
+use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use proto::control::RefusalCode;
+use rusqlite::types::FromSql;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 use tracing::warn;
 
 use crate::refusal::Refusal;
-use crate::work::Stop;
+use crate::work::Course;
 pub(crate) use achieved::achieved;
 pub(crate) use list::{MatchFilter, Opponent};
 pub(crate) use made_puzzles::MOST_MADE;
@@ -180,10 +182,7 @@ impl Store {
     }
 
     pub(crate) fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
-        self.connection
-            .query_row("SELECT value FROM settings WHERE key = ?1", [key], |row| row.get(0))
-            .optional()
-            .map_err(|error| self.explain(error))
+        self.read_setting(key)
     }
 
     pub(crate) fn set_setting(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
@@ -199,7 +198,7 @@ impl Store {
             let mut rows = self
                 .connection
                 .prepare("SELECT substr(key, length(?1) + 1), value FROM settings WHERE substr(key, 1, length(?1)) = ?1")?;
-            rows.query_map([prefix], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            readable(rows.query_map([prefix], |row| Ok((row.get(0)?, row.get(1)?)))?)
         };
         read().map_err(|error| self.explain(error))
     }
@@ -213,10 +212,18 @@ impl Store {
 
     /// The advertising key that replaced the identity's own when a friend was first removed; `None` before.
     pub(crate) fn advert_key(&self) -> Result<Option<[u8; 32]>, StoreError> {
-        self.connection
-            .query_row("SELECT value FROM settings WHERE key = ?1", [ADVERT_KEY], |row| row.get(0))
-            .optional()
-            .map_err(|error| self.explain(error))
+        self.read_setting(ADVERT_KEY)
+    }
+
+    /// A value that is none of its type counts as missing: the device must start.
+    fn read_setting<T: FromSql>(&self, key: &str) -> Result<Option<T>, StoreError> {
+        let sql = "SELECT value FROM settings WHERE key = ?1";
+        let read = || {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let values: Vec<T> = readable(statement.query_map([key], |row| row.get(0))?)?;
+            Ok(values.into_iter().next())
+        };
+        read().map_err(|error| self.explain(error))
     }
 
     fn in_transaction(
@@ -293,15 +300,23 @@ pub(crate) struct Copier {
 }
 
 impl Copier {
-    /// The committed contents of the database including its log. Fails if it is stopped.
-    pub(crate) fn whole(&self, stop: &Stop) -> Result<Vec<u8>, StoreError> {
+    /// The committed contents of the database including its log. Fails if it is stopped. `part`: of the whole computation, in
+    /// thousandths.
+    pub(crate) fn whole(&self, course: &Course, part: Range<u32>) -> Result<Vec<u8>, StoreError> {
+        /// Instructions of SQLite's machine between two looks at `course`: some hundred rows.
+        const LOOK: i32 = 1_000;
         let copy = self.path.with_extension("copy");
         let _ = fs::remove_file(&copy);
-        let into = copy.to_string_lossy();
+        let size = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
+        let (whole, course, grown) = (size(&self.path), course.clone(), copy.clone());
+        let look = move || {
+            course.reach(part.start, part.end, size(&grown), whole);
+            course.is_stopped()
+        };
         let written = Connection::open_with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-            .and_then(|connection| {
-                let interrupt = connection.get_interrupt_handle();
-                stop.during(move || interrupt.interrupt(), || connection.execute("VACUUM INTO ?1", [&into]))
+            .and_then(|mut connection| {
+                connection.progress_handler(LOOK, Some(look))?;
+                connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()])
             })
             .map_err(|error| explain(&self.path, &error));
         let read =
@@ -358,7 +373,7 @@ fn is_value(error: &rusqlite::Error) -> bool {
 }
 
 /// The readable rows; the others stay in the file.
-fn readable<T>(rows: impl Iterator<Item = rusqlite::Result<T>>) -> rusqlite::Result<Vec<T>> {
+fn readable<T, C: FromIterator<T>>(rows: impl Iterator<Item = rusqlite::Result<T>>) -> rusqlite::Result<C> {
     rows.filter(|row| match row {
         Err(error) if is_value(error) => {
             warn!(%error, "a row is left out");

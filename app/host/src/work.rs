@@ -1,7 +1,7 @@
 //! Long computations: each on a thread of its own, with a limited number at a time.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use proto::control::{RefusalCode, Words};
 use tokio::sync::Semaphore;
@@ -54,7 +54,7 @@ pub(crate) struct Work {
     trials: usize,
     reviews: Reviews,
     /// Computations that their client can stop.
-    stoppable: Vec<(Job, ClientId, Stop)>,
+    stoppable: Vec<(Job, ClientId, Course)>,
 }
 
 /// Turns of those who read kept matches.
@@ -66,29 +66,49 @@ impl Default for Reviews {
     }
 }
 
-/// Tells a computation that its client does not want it any more.
+/// What a computation is told and tells while it runs: that its client does not want it any more, and how far it is.
 #[derive(Clone, Default)]
-pub(crate) struct Stop(Arc<Stopping>);
-
-#[derive(Default)]
-struct Stopping {
-    asked: AtomicBool,
-    /// Interrupts the present call of the computation.
-    interrupt: Mutex<Option<Box<dyn Fn() + Send>>>,
+pub(crate) struct Course {
+    stopped: Arc<AtomicBool>,
+    /// Sends the progress in thousandths to the client.
+    teller: Option<Arc<dyn Fn(u32) + Send + Sync>>,
+    /// What was sent last.
+    told: Arc<AtomicU32>,
 }
 
-impl Stop {
-    fn ask(&self) {
-        self.0.asked.store(true, Ordering::SeqCst);
-        if let Some(interrupt) = &*self.0.interrupt.lock().unwrap_or_else(PoisonError::into_inner) {
-            interrupt();
+impl Course {
+    /// Interval of the progress that is sent, in thousandths: a bar that a person sees move.
+    const STEP: u32 = 10;
+
+    /// As [`default`](Self::default); `teller` is given the progress in thousandths, growing.
+    pub(crate) fn told_to(teller: impl Fn(u32) + Send + Sync + 'static) -> Self {
+        Self { teller: Some(Arc::new(teller)), ..Self::default() }
+    }
+
+    /// Asks it to stop.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst)
+    }
+
+    /// Reports that `done` of `all` of the part from `begin` to `end`, in thousandths of the computation, is over.
+    pub(crate) fn reach(&self, begin: u32, end: u32, done: u64, all: u64) {
+        let share = u64::from(end.saturating_sub(begin)) * done.min(all) / all.max(1);
+        let permille = begin + share as u32;
+        let Some(teller) = &self.teller else { return };
+        if permille >= self.told.load(Ordering::SeqCst) + Self::STEP {
+            self.told.store(permille, Ordering::SeqCst);
+            teller(permille);
         }
     }
 
     /// Fails with the refusal of the request if the computation is to stop. Called before each step; what the earlier steps
     /// left is removed by the caller.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
-        if !self.0.asked.load(Ordering::SeqCst) {
+        if !self.is_stopped() {
             return Ok(());
         }
         let reason = Words {
@@ -97,15 +117,6 @@ impl Stop {
         };
         let refusal = Refusal::new(RefusalCode::RefusalStopped, "stopped by its client");
         Err(Refusal { reason: Some(reason), ..refusal })
-    }
-
-    /// Runs a call that `interrupt` ends early from another thread.
-    pub(crate) fn during<T>(&self, interrupt: impl Fn() + Send + 'static, call: impl FnOnce() -> T) -> T {
-        let set = |to| *self.0.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = to;
-        set(Some(Box::new(interrupt)));
-        let result = call();
-        set(None);
-        result
     }
 }
 
@@ -144,23 +155,23 @@ impl Work {
         }
     }
 
-    /// As [`begin`](Self::begin), for a computation that its client can stop. At most one of its kind runs.
+    /// As [`begin`](Self::begin), for a computation that its client can stop through `course`. At most one of its kind runs.
     pub(crate) fn begin_stoppable(
         &mut self,
         job: Job,
         client: ClientId,
-        work: impl FnOnce(&Stop) + Send + 'static,
+        course: Course,
+        work: impl FnOnce(&Course) + Send + 'static,
     ) {
-        let stop = Stop::default();
-        self.stoppable.push((job, client, stop.clone()));
-        self.begin(job, move || work(&stop));
+        self.stoppable.push((job, client, course.clone()));
+        self.begin(job, move || work(&course));
     }
 
     /// Stops the computations of this client.
     pub(crate) fn stop(&self, client: ClientId) {
-        for (job, _, stop) in self.stoppable.iter().filter(|(_, of, _)| *of == client) {
+        for (job, _, course) in self.stoppable.iter().filter(|(_, of, _)| *of == client) {
             info!(?job, "stopped by its client");
-            stop.ask();
+            course.stop();
         }
     }
 
@@ -216,7 +227,7 @@ mod tests {
         let work = Work::default();
         let (began, mut begun) = tokio::sync::mpsc::unbounded_channel();
         let (go, wait) = std::sync::mpsc::channel::<()>();
-        let wait = Arc::new(Mutex::new(wait));
+        let wait = Arc::new(std::sync::Mutex::new(wait));
         for number in 0..5 {
             let (began, wait) = (began.clone(), Arc::clone(&wait));
             tokio::spawn(work.review(move || {
@@ -242,12 +253,12 @@ mod tests {
         let (told, stops) = std::sync::mpsc::channel();
         for (job, client) in [(Job::File, 1), (Job::Backup, 2)] {
             let told = told.clone();
-            work.begin_stoppable(job, ClientId(client), move |stop| {
-                told.send((job, stop.clone())).expect("heard");
+            work.begin_stoppable(job, ClientId(client), Course::default(), move |course| {
+                told.send((job, course.clone())).expect("heard");
             });
         }
-        let stops: Vec<(Job, Stop)> = stops.iter().take(2).collect();
-        let stopped = |of: Job| stops.iter().any(|(job, stop)| *job == of && stop.check().is_err());
+        let stops: Vec<(Job, Course)> = stops.iter().take(2).collect();
+        let stopped = |of: Job| stops.iter().any(|(job, course)| *job == of && course.check().is_err());
         work.stop(ClientId(2));
         assert!(stopped(Job::Backup) && !stopped(Job::File));
         work.ended(Job::File);
@@ -256,15 +267,18 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_ends_the_call_that_is_running() {
-        let stop = Stop::default();
-        let (interrupt, interrupted) = std::sync::mpsc::channel();
-        let interrupt = move || interrupt.send(()).expect("waited for");
-        let asking = stop.clone();
-        stop.during(interrupt, || {
-            asking.ask();
-            interrupted.recv().expect("the call ends");
-        });
-        assert!(stop.check().is_err());
+    fn progress_grows_in_steps_that_can_be_seen_and_ends_at_the_end_of_its_part() {
+        let (told, heard) = std::sync::mpsc::channel();
+        let course = Course::told_to(move |permille| told.send(permille).expect("heard"));
+        for done in 0..=1000 {
+            course.reach(100, 200, done, 1000);
+        }
+        // Less than before, and more than there is.
+        course.reach(0, 150, 1, 1);
+        course.reach(200, 1000, 7, 5);
+        course.reach(0, 1000, 0, 0);
+        drop(course);
+        let heard: Vec<u32> = heard.iter().collect();
+        assert_eq!(heard, [100, 110, 120, 130, 140, 150, 160, 170, 180, 190, 200, 1000]);
     }
 }

@@ -720,6 +720,7 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 bytes: 0,
             })),
         ),
+        ("work-progress", tell(event::Body::WorkProgress(control::WorkProgress { permille: 730 }))),
         (
             "puzzle-making",
             tell(event::Body::PuzzleMaking(control::PuzzleMaking {

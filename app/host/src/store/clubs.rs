@@ -17,7 +17,7 @@ impl Store {
         let read = || -> rusqlite::Result<Vec<(u32, Club)>> {
             let sql = "SELECT club, name, setup, pace, twice, phase FROM clubs ORDER BY club";
             let mut statement = self.connection.prepare_cached(sql)?;
-            let rows = readable(statement.query_map([], head)?)?;
+            let rows: Vec<_> = readable(statement.query_map([], head)?)?;
             let mut clubs = Vec::new();
             for (number, head) in rows {
                 let Some(head) = head else {

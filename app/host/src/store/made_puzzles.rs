@@ -6,7 +6,7 @@ use engine::GameKind;
 use engine::puzzles::{self, Puzzle};
 use rusqlite::{OptionalExtension as _, TransactionBehavior, params};
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, readable};
 
 /// The table, as a migration of its own.
 pub(super) const TABLES: &str = "
@@ -78,7 +78,7 @@ impl Store {
             let row = |row: &rusqlite::Row<'_>| {
                 Ok((row.get(0)?, MadeCount { all: row.get(1)?, solved: row.get(2)? }))
             };
-            self.connection.prepare_cached(sql)?.query_map([], row)?.collect()
+            readable(self.connection.prepare_cached(sql)?.query_map([], row)?)
         };
         read().map_err(|error| self.explain(error))
     }
@@ -132,7 +132,7 @@ impl Store {
         parameters: impl rusqlite::Params,
     ) -> Result<Vec<Puzzle>, StoreError> {
         let read = || -> rusqlite::Result<Vec<String>> {
-            self.connection.prepare_cached(sql)?.query_map(parameters, |row| row.get(0))?.collect()
+            readable(self.connection.prepare_cached(sql)?.query_map(parameters, |row| row.get(0))?)
         };
         let lines = read().map_err(|error| self.explain(error))?;
         // A damaged one is passed over.

@@ -8,7 +8,7 @@ use session::{Consent, Entry, MatchId, MatchRecord, MatchResult, OfferKind, PROM
 use tracing::warn;
 
 use super::notes::{self, KeptNotes};
-use super::{Store, StoreError};
+use super::{Store, StoreError, readable};
 use crate::room::{EngineSeat, PlayerId, Seat};
 use crate::show;
 
@@ -132,7 +132,7 @@ impl Store {
             let mut statement = self
                 .connection
                 .prepare_cached("SELECT match_id FROM promised WHERE peer = ?1 ORDER BY number")?;
-            statement.query_map([peer.0], |row| row.get(0).map(MatchId))?.collect::<rusqlite::Result<_>>()
+            readable(statement.query_map([peer.0], |row| row.get(0).map(MatchId))?)
         };
         read().map_err(|error| self.explain(error))
     }

@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension as _, Row, params};
 use session::{MatchId, wire};
 
 use super::matches::{action_bytes, parse_action, parse_setup, setup_bytes};
-use super::{Store, StoreError};
+use super::{Store, StoreError, readable};
 use crate::leitner::{Card, LEARNT};
 
 /// Maximum number of mistakes of a game: with a handful from each judged match the mistakes of a year. What is learnt goes first.
@@ -61,7 +61,7 @@ impl Store {
                  ORDER BY level >= {LEARNT}, due_day, added_unix_ms, mistake"
             );
             let mut statement = self.connection.prepare_cached(&sql)?;
-            let found = statement.query_map([kind as u8], saved)?.collect::<rusqlite::Result<Vec<_>>>()?;
+            let found: Vec<_> = readable(statement.query_map([kind as u8], saved)?)?;
             Ok(found.into_iter().flatten().collect())
         };
         read().map_err(|error| self.explain(error))
@@ -84,7 +84,7 @@ impl Store {
                 "SELECT game, count(*), sum(level < {LEARNT} AND due_day <= ?1) FROM mistakes GROUP BY game"
             );
             let row = |row: &Row<'_>| Ok((row.get(0)?, MistakeCount { all: row.get(1)?, due: row.get(2)? }));
-            self.connection.prepare_cached(&sql)?.query_map([today], row)?.collect()
+            readable(self.connection.prepare_cached(&sql)?.query_map([today], row)?)
         };
         read().map_err(|error| self.explain(error))
     }

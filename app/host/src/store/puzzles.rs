@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::params;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, readable};
 
 /// The stored progress in a puzzle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Store {
                 let tries = u32::try_from(tries).unwrap_or(0);
                 Ok((row.get(0)?, SavedPuzzle { tries, solved_unix_ms: solved.max(0) as u64 }))
             };
-            statement.query_map([], row)?.collect()
+            readable(statement.query_map([], row)?)
         };
         read().map_err(|error| self.explain(error))
     }

@@ -6,7 +6,7 @@ use engine::GameKind;
 use engine::glicko::Glicko;
 use rusqlite::{OptionalExtension as _, Row, TransactionBehavior, params};
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, readable};
 use crate::leitner::Card;
 
 /// The tables, as a migration of their own.
@@ -137,7 +137,7 @@ impl Store {
             Ok((row.get(6)?, Tried { rating: glicko(row, 0)?, rated_day: row.get(3)?, card }))
         };
         let read = || -> rusqlite::Result<BTreeMap<String, Tried>> {
-            self.connection.prepare_cached(sql)?.query_map([], row)?.collect()
+            readable(self.connection.prepare_cached(sql)?.query_map([], row)?)
         };
         read().map_err(|error| self.explain(error))
     }
@@ -155,7 +155,7 @@ impl Store {
     pub(crate) fn done_days(&self) -> Result<Vec<u32>, StoreError> {
         let sql = "SELECT DISTINCT day FROM puzzle_days WHERE done = 1 ORDER BY day";
         let read = || -> rusqlite::Result<Vec<u32>> {
-            self.connection.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect()
+            readable(self.connection.prepare_cached(sql)?.query_map([], |row| row.get(0))?)
         };
         read().map_err(|error| self.explain(error))
     }

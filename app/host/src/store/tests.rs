@@ -1,6 +1,7 @@
 mod pages;
 
 use std::fs;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::{Action, GameKind, Level, Outcome, Point, Reason, Side};
@@ -499,8 +500,10 @@ fn the_saves_are_copied_on_another_thread_while_they_are_written() {
     store.set_setting("name", "Anna").expect("saved");
     let copier = store.copier();
     store.connection.execute_batch("BEGIN IMMEDIATE; UPDATE settings SET value = 'Ben'").expect("writing");
-    let copy =
-        std::thread::spawn(move || copier.whole(&Stop::default())).join().expect("no panic").expect("copied");
+    let copy = std::thread::spawn(move || copier.whole(&Course::default(), 0..1))
+        .join()
+        .expect("no panic")
+        .expect("copied");
     store.connection.execute_batch("COMMIT").expect("written");
     let path = directory.path().join("copied");
     std::fs::write(&path, copy).expect("written");
@@ -511,6 +514,51 @@ fn the_saves_are_copied_on_another_thread_while_they_are_written() {
         .expect("a whole database");
     assert_eq!(name, "Anna", "what was committed when the copy began");
     assert_eq!(store.setting("name").expect("read").as_deref(), Some("Ben"));
+    assert!(!directory.path().join("qiyou.copy").exists());
+}
+
+#[test]
+fn a_setting_that_is_no_text_counts_as_missing() {
+    for value in ["12", "x'00ff'", "CAST(x'ff' AS TEXT)"] {
+        let (_directory, mut store) = store();
+        store.set_setting("name", "Anna").expect("saved");
+        let change = format!(
+            "INSERT INTO settings VALUES ('game 1', 'kept'), ('game 2', {value}), ('advert_key', {value}), ('seat', {value})"
+        );
+        store.connection.execute_batch(&change).expect("values of any type are allowed");
+        assert_eq!(store.setting("seat").expect("read"), None, "{value}");
+        assert_eq!(store.advert_key().expect("read"), None, "{value}");
+        assert_eq!(
+            store.settings_of("game ").expect("read"),
+            [("1".to_owned(), "kept".to_owned())],
+            "{value}"
+        );
+        assert_eq!(store.setting("name").expect("read").as_deref(), Some("Anna"), "{value}");
+    }
+}
+
+#[test]
+fn a_copy_of_the_saves_tells_how_far_it_is_and_stops_in_the_middle_leaving_nothing() {
+    let (directory, mut store) = store();
+    for number in 0..2_000 {
+        store.set_setting(&format!("setting {number}"), &"long ".repeat(1_000)).expect("saved");
+    }
+    let (told, heard) = std::sync::mpsc::channel();
+    let course = Course::told_to(move |permille| told.send(permille).expect("heard"));
+    store.copier().whole(&course, 0..500).expect("copied");
+    drop(course);
+    let heard: Vec<u32> = heard.iter().collect();
+    assert!(heard.len() >= 5 && heard.is_sorted() && heard[heard.len() - 1] <= 500, "{heard:?}");
+
+    let stopped = Arc::new(Mutex::new(None::<Course>));
+    let of = Arc::clone(&stopped);
+    let course = Course::told_to(move |permille| {
+        if let Some(course) = of.lock().expect("no panic").as_ref().filter(|_| permille >= 100) {
+            course.stop();
+        }
+    });
+    *stopped.lock().expect("no panic") = Some(course.clone());
+    store.copier().whole(&course, 0..500).expect_err("stopped");
     assert!(!directory.path().join("qiyou.copy").exists());
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use proto::control::{self, RefusalCode, reply, request};
+use proto::control::{self, RefusalCode, event, reply, request};
 use slint::ComponentHandle;
 
 use super::{records, touched};
@@ -18,6 +18,8 @@ pub(super) const ENDING: &str = "qiyou-backup";
 pub(crate) struct Backup {
     path: PathBuf,
     busy: bool,
+    /// How much of the request in progress is done, in thousandths.
+    permille: u32,
     /// Error of the last attempt, in both languages.
     trouble: Option<control::Words>,
     taken: Option<control::Taken>,
@@ -89,7 +91,7 @@ impl Backup {
         if std::mem::replace(&mut self.busy, true) {
             return None;
         }
-        self.trouble = None;
+        (self.trouble, self.permille) = (None, 0);
         Some(self.path.display().to_string())
     }
 
@@ -97,6 +99,13 @@ impl Backup {
     pub(crate) fn chosen(&mut self, path: PathBuf, cx: &mut Cx<'_>) {
         *self = Self { path, ..Self::default() };
         cx.go.dialog(Dialog::TakeAll);
+    }
+
+    /// Notes the progress of the request.
+    pub(crate) fn hear(&mut self, event: &event::Body) {
+        if let event::Body::WorkProgress(progress) = event {
+            self.permille = progress.permille.min(1000);
+        }
     }
 
     pub(crate) fn reply(&mut self, question: &Question, answer: Answer, cx: &mut Cx<'_>) {
@@ -130,6 +139,7 @@ impl Backup {
         let dialog = window.global::<BackupAdapter>();
         dialog.set_path(self.path.display().to_string().into());
         dialog.set_busy(self.busy);
+        dialog.set_done(self.permille as f32 / 1000.0);
         dialog.set_trouble(super::new_game::said(self.trouble.as_ref(), known.chinese()).into());
         if let Some(taken) = &self.taken {
             dialog.set_taken_name(taken.name.as_str().into());

@@ -52,6 +52,7 @@ impl Controller {
         if let Some(body) = &event.body {
             self.turn(|pages, cx| {
                 pages.address.hear(body, cx);
+                pages.backup.hear(body);
                 pages.gifts.hear(body, cx);
                 pages.guest.hear(body, cx);
                 pages.invitation.hear(body, cx);

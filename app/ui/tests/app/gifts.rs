@@ -314,6 +314,12 @@ fn a_file_with_everything_is_written_once_its_passphrase_was_typed_twice() {
     let saves: Vec<_> =
         saving.iter().filter(|one| matches!(body(one), request::Body::SaveBackup(_))).collect();
     assert_eq!(saves.len(), 1, "once is enough");
+    for (permille, done) in [(0, 0), (730, 73), (7_000, 100)] {
+        told.say(event::Body::WorkProgress(control::WorkProgress { permille }));
+        stage.settle(&told.scene);
+        let shown = told.app.window().global::<BackupAdapter<'_>>().get_done();
+        assert_eq!((shown * 100.0).round() as i32, done, "{permille}");
+    }
     let reason = control::Words { zh: "磁盘满了。".into(), en: "The disk is full.".into() };
     let refusal = control::Refusal { reason: Some(reason), ..Default::default() };
     told.reply(saves[0].id, reply::Body::Refusal(refusal));

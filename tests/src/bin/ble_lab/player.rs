@@ -50,6 +50,8 @@ pub(crate) struct View {
     pub(crate) told: Vec<String>,
     /// How often its link came up.
     pub(crate) times_up: u32,
+    /// This side has acted since the other one's goodbye: its host looks for the other again.
+    pub(crate) acted_alone: bool,
     /// Milliseconds from giving an action to the host until the other side's acknowledgement.
     pub(crate) move_seen: Vec<f64>,
     /// States of the radio since the last query, each with its sentence.
@@ -284,6 +286,9 @@ impl View {
         if room.record.len() > self.told.len() {
             self.told.clone_from(&room.record);
         }
+        let alone = before.as_ref().filter(|before| before.left && room.left);
+        self.acted_alone =
+            alone.is_some_and(|before| self.acted_alone || room.record.len() > before.record.len());
         self.times_up += u32::from(room.link_up && !before.as_ref().is_some_and(|before| before.link_up));
         if room.seen_ply > before.map_or(0, |before| before.seen_ply) && room.seen_after_us > 0 {
             self.move_seen.push(f64::from(room.seen_after_us) / 1e3);
