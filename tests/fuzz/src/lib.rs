@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod device;
 mod files;
 mod mutator;
 mod page;
@@ -38,7 +39,7 @@ const HERE: &str = "seeds";
 const GOLDEN: &str = "../../proto/tests/seeds";
 
 /// All targets.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 18] = [
     Target { name: "frame", check: wire::frame, mutations: 15_000, seeds: GOLDEN },
     Target { name: "peer", check: wire::peer, mutations: 15_000, seeds: GOLDEN },
     Target { name: "control", check: wire::control, mutations: 15_000, seeds: GOLDEN },
@@ -53,6 +54,9 @@ pub const TARGETS: [Target; 15] = [
     Target { name: "friend-code", check: places::friend_code, mutations: 15_000, seeds: HERE },
     Target { name: "card", check: places::card, mutations: 15_000, seeds: HERE },
     Target { name: "xmpp", check: xmpp::check, mutations: 5_000, seeds: HERE },
+    Target { name: "socket", check: device::socket, mutations: 40, seeds: HERE },
+    Target { name: "journal", check: device::journal, mutations: 40, seeds: HERE },
+    Target { name: "backup", check: device::backup, mutations: 40, seeds: HERE },
     Target { name: "guest", check: page::check, mutations: 15_000, seeds: HERE },
 ];
 
