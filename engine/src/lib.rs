@@ -24,6 +24,7 @@ mod action;
 mod any;
 mod bot;
 pub mod explain;
+pub mod explore;
 pub mod files;
 mod game;
 pub mod glicko;

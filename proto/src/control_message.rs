@@ -294,6 +294,10 @@ impl Bounded for Request {
                 id(&look.room_id, "Look.room_id")?;
                 side_line(&look.line, "Look.line")
             }
+            Some(Body::Explore(explore)) => {
+                id(&explore.room_id, "Explore.room_id")?;
+                side_line(&explore.line, "Explore.line")
+            }
             Some(Body::EditNotes(edit)) => {
                 id(&edit.room_id, "EditNotes.room_id")?;
                 side_line(&edit.line, "EditNotes.line")?;
@@ -449,6 +453,11 @@ impl Bounded for Reply {
                 position.notes.as_ref().map_or(Ok(()), notes_bounds)?;
                 spoken(&position.spoken, limits::SHOWN_ACTIONS, "Position.spoken")?;
                 notations(&position.record, limits::SHOWN_ACTIONS, "Position.record")
+            }
+            Some(Body::Explored(explored)) => {
+                bound(explored.moves.len() <= limits::EXPLORED_MOVES, "Explored.moves")?;
+                let mut moves = explored.moves.iter().filter_map(|one| one.r#move.as_ref());
+                moves.try_for_each(|one| side_moves(std::slice::from_ref(one), "Explored.move"))
             }
             Some(Body::File(file)) => {
                 id(&file.name, "File.name")?;

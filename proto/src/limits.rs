@@ -84,6 +84,9 @@ pub const COMMENT_BYTES: usize = 16_000;
 /// Moves of all side lines of a match, and so of one of them.
 pub const SIDE_MOVES: usize = 4_096;
 
+/// Moves of a position that are listed with what was played: as many rows as a person reads.
+pub const EXPLORED_MOVES: usize = 24;
+
 /// Bytes of a start as text: an SGF of a whole game with comments has some ten thousand.
 pub const START_TEXT_BYTES: usize = 64 * 1024;
 

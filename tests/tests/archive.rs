@@ -523,3 +523,69 @@ async fn comments_and_variations_of_a_file_are_shown_changed_and_written_again()
         anna.client.ask(edit(&line, edit_notes::Change::Comment("?".into()))).await.expect_err("it is gone");
     assert!(gone.reason.is_some_and(|words| words.en == "This variation is no longer there."));
 }
+
+async fn explore(
+    client: &mut Client,
+    id: &str,
+    ply: u32,
+    line: &[board::Action],
+) -> Result<control::Explored, control::Refusal> {
+    let explore = control::Explore { room_id: id.into(), ply, line: line.to_vec() };
+    match client.ask(request::Body::Explore(explore)).await? {
+        reply::Body::Explored(explored) => Ok(explored),
+        other => panic!("what was played, not {other:?}"),
+    }
+}
+
+/// Each move with its games, and how many of these the first side won, nobody won, the second side won.
+fn played(explored: &control::Explored) -> Vec<(String, [u32; 4])> {
+    let row = |one: &control::ExploredMove| [one.games, one.first_won, one.drawn, one.second_won];
+    let written = |one: &'_ control::ExploredMove| one.r#move.clone().expect("a move").written;
+    explored.moves.iter().filter(|one| one.games > 0).map(|one| (written(one), row(one))).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_played_in_a_position_is_counted_over_all_kept_matches_that_reached_it() {
+    let mut house = House::new(99);
+    let mut anna = house.device("Anna").await;
+    let games = [
+        ("a.pgn", "[Game \"xiangqi\"]\n[Result \"1-0\"]\n\n1. 炮二平五 马8进7 2. 马二进三 1-0\n"),
+        // The same position mirrored.
+        ("b.pgn", "[Game \"xiangqi\"]\n[Result \"0-1\"]\n\n1. 炮八平五 马2进3 2. 马八进七 0-1\n"),
+        ("c.pgn", "[Game \"xiangqi\"]\n[Result \"1/2-1/2\"]\n\n1. 炮二平五 马8进7 2. 兵七进一 1/2-1/2\n"),
+        ("d.pgn", "[Game \"xiangqi\"]\n\n1. 炮二平五 炮8平5 *\n"),
+        ("e.sgf", "(;GM[4]SZ[15];B[hh];W[ii])"),
+    ];
+    let mut ids = Vec::new();
+    for (name, text) in games {
+        ids.push(import(&mut anna.client, name, text).await.expect("a game"));
+    }
+    let first = explore(&mut anna.client, &ids[0], 0, &[]).await.expect("explored");
+    assert_eq!(
+        (first.games, played(&first)),
+        (4, vec![("b2e2".to_owned(), [4, 1, 1, 1])]),
+        "mirrored ones are one"
+    );
+    let third = explore(&mut anna.client, &ids[0], 2, &[]).await.expect("explored");
+    assert_eq!(third.games, 3);
+    assert_eq!(played(&third), [("h0g2".to_owned(), [2, 1, 0, 1]), ("c3c4".to_owned(), [1, 0, 1, 0])]);
+    assert!(third.moves[0].r#move.as_ref().is_some_and(|side| side.spoken.is_some()));
+    // Along a line that leaves the match.
+    let line = |text: &str| match text {
+        "h7e7" => board::Action {
+            kind: Some(board::action::Kind::Step(board::Step { from: 7 * 1024 + 7, to: 7 * 1024 + 4 })),
+        },
+        other => panic!("{other}"),
+    };
+    let aside = explore(&mut anna.client, &ids[0], 1, &[line("h7e7")]).await.expect("explored");
+    assert_eq!((aside.games, aside.moves.len()), (0, 0));
+    // At the end nobody has gone on, and a match that does not exist has no positions.
+    assert_eq!(explore(&mut anna.client, &ids[0], 99, &[]).await.expect("explored").games, 0);
+    let unknown = explore(&mut anna.client, "0123456789abcdef0123456789abcdef", 0, &[]).await;
+    assert_eq!(unknown.expect_err("no match").code(), RefusalCode::RefusalNoSuchRoom);
+    let illegal = explore(&mut anna.client, &ids[0], 0, &[line("h7e7")]).await;
+    assert_eq!(illegal.expect_err("Black's piece").code(), RefusalCode::RefusalIllegal);
+    // Gomoku's book.
+    let gomoku = explore(&mut anna.client, &ids[4], 2, &[]).await.expect("explored");
+    assert!(gomoku.games == 0 && !gomoku.moves.is_empty() && gomoku.moves.iter().all(|one| one.in_book));
+}

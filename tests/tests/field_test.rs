@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use link::CarrierState;
+use proto::control::{Radio, RadioState};
 use serde_json::Value;
 use tests::house::{Device, House};
 use tests::programs::{Hands, programs};
@@ -68,7 +69,7 @@ fn measured<'a>(report: &'a str, what: &str) -> &'a str {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_strangers_with_their_devices_go_through_all_steps_and_their_reports_name_nobody() {
     let mut house = House::new(420);
-    let (anna, ben) = (house.device("Annabel").await, house.device("Benedict").await);
+    let (mut anna, ben) = (house.device("Annabel").await, house.device("Benedict").await);
     let folder = tempfile::tempdir().expect("a directory");
     let files = ["leads.md", "follows.md"].map(|name| folder.path().join(name));
     let mut follower = Tester::start(&ben, &[], &files[1]);
@@ -92,6 +93,9 @@ async fn two_strangers_with_their_devices_go_through_all_steps_and_their_reports
     leader.until_step("Bluetooth off and on").await;
     house.air.set_state("Annabel", CarrierState::Off);
     leader.until_step("lost").await;
+    // The link is lost first, and nobody switches so quickly that the host sees no change.
+    let is_off = |radio: &Radio| radio.state() == RadioState::RadioOff;
+    anna.client.until("Bluetooth is off", |seen| seen.radios.values().any(is_off)).await;
     house.air.set_state("Annabel", CarrierState::Ready);
     leader.until_step("back").await;
     leader.until_step("lid closed").await;

@@ -4,9 +4,9 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Achieved, Adapter, Analysis, Blocked, Board, Check, Clock, Club, ClubPlayer, Comparison,
-    Connecting, Contact, Engine, Event, Friend, GameSheet, Gift, Guest, HintFound, Hotspot, Invitation,
-    MatchSummary, Me, Nearby, Puzzle, PuzzleCount, PuzzleDays, PuzzleStanding, QuietHours, Race, Room, Seat,
-    Stranger, Taken, club_player, event, seat,
+    Connecting, Contact, Engine, Event, ExploredMove, Friend, GameSheet, Gift, Guest, HintFound, Hotspot,
+    Invitation, MatchSummary, Me, Nearby, Puzzle, PuzzleCount, PuzzleDays, PuzzleStanding, QuietHours, Race,
+    Room, Seat, Stranger, Taken, club_player, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -405,6 +405,14 @@ pub fn summary(summary: &MatchSummary) -> Value {
         "changed_unix_ms": summary.changed_unix_ms, "digest": digest(summary.digest),
         "record": summary.record, "revision": summary.revision, "open": summary.open,
         "pace": pace::text(summary.pace.as_ref()), "paused": summary.paused,
+    })
+}
+
+/// A move that was played in a position, with how often and how the matches ended.
+pub fn explored(one: &ExploredMove) -> Value {
+    json!({
+        "move": one.r#move.as_ref().map(|side| &side.written), "games": one.games, "first_won": one.first_won,
+        "second_won": one.second_won, "drawn": one.drawn, "in_book": one.in_book,
     })
 }
 

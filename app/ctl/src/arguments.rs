@@ -359,6 +359,14 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 20)]
         limit: u32,
     },
+    /// Show what was played in a position of a kept match: next moves in all kept matches of the game, and how these ended
+    Explore {
+        /// Id of the match, or an unambiguous prefix of it
+        id: String,
+        /// Number of actions up to the position
+        #[arg(long, default_value_t = 0)]
+        ply: u32,
+    },
     /// Open an unfinished kept match again
     Resume {
         /// Id of the match, or an unambiguous prefix of it

@@ -204,6 +204,7 @@ impl Conversation {
                 rooms.iter().try_for_each(|room| self.print(|| text::room(room), || json::room(room)))
             }
             Command::Matches { limit } => self.matches(limit).await,
+            Command::Explore { id, ply } => self.explore(&id, ply).await,
             Command::Resume { id } => self.resume(&id).await,
             Command::Close { room } => {
                 let room_id = self.room(room.room.as_deref(), |_| true)?.id;

@@ -192,15 +192,40 @@ impl Conversation {
         Ok(())
     }
 
-    pub(crate) async fn resume(&mut self, id: &str) -> Result<(), Failure> {
+    /// The id of the kept match that begins so.
+    async fn kept(&mut self, id: &str) -> Result<String, Failure> {
         const LOOKED_AT: u32 = 100;
         let all = self.list(LOOKED_AT).await?;
         let found: Vec<_> = all.iter().filter(|one| one.room_id.starts_with(id)).collect();
-        let room_id = match found.as_slice() {
-            [one] => one.room_id.clone(),
-            [] => return Err(Failure::NotToBe("there is no such match".into())),
-            _ => return Err(Failure::Usage("several matches begin so: say more of the id".into())),
+        match found.as_slice() {
+            [one] => Ok(one.room_id.clone()),
+            [] => Err(Failure::NotToBe("there is no such match".into())),
+            _ => Err(Failure::Usage("several matches begin so: say more of the id".into())),
+        }
+    }
+
+    pub(crate) async fn explore(&mut self, id: &str, ply: u32) -> Result<(), Failure> {
+        let room_id = self.kept(id).await?;
+        let explore = control::Explore { room_id, ply, line: Vec::new() };
+        let reply::Body::Explored(explored) = self.host.ask(request::Body::Explore(explore)).await? else {
+            return Err(unexpected());
         };
+        for one in &explored.moves {
+            let text = || {
+                let written = one.r#move.as_ref().map_or("?", |side| side.written.as_str());
+                let (games, first, second, drawn) = (one.games, one.first_won, one.second_won, one.drawn);
+                let book = if one.in_book { ", in the book" } else { "" };
+                format!(
+                    "{written}  {games} games: first won {first}, second won {second}, drawn {drawn}{book}"
+                )
+            };
+            self.print(text, || json::explored(one))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn resume(&mut self, id: &str) -> Result<(), Failure> {
+        let room_id = self.kept(id).await?;
         let resume = control::ResumeRoom { room_id: room_id.clone() };
         self.host.ask(request::Body::ResumeRoom(resume)).await?;
         self.print_room(&room_id)

@@ -56,6 +56,7 @@ mod counting;
 mod desktop;
 mod dialing;
 mod exchange;
+mod explore;
 mod games;
 mod gifts;
 mod host;

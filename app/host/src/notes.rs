@@ -134,7 +134,7 @@ fn stands(at: At, total: u32) -> bool {
     matches!(at, At::Main(ply) if ply < total) || matches!(at, At::Side(_))
 }
 
-fn read_line(line: &[board::Action]) -> Result<Vec<Action>, Refusal> {
+pub(crate) fn read_line(line: &[board::Action]) -> Result<Vec<Action>, Refusal> {
     let read = line.iter().map(|action| wire::read_action(Some(action)));
     read.collect::<Result<_, _>>().map_err(unreadable)
 }
@@ -143,7 +143,7 @@ fn unreadable(error: wire::Unreadable) -> Refusal {
     Refusal::new(RefusalCode::RefusalBadRequest, error.to_string())
 }
 
-fn side_move(game: &AnyGame, action: Action) -> control::SideMove {
+pub(crate) fn side_move(game: &AnyGame, action: Action) -> control::SideMove {
     control::SideMove {
         action: Some(wire::action(action)),
         written: game.notation(action),

@@ -6,6 +6,7 @@
 
 mod achieved;
 mod clubs;
+mod explore;
 #[cfg(test)]
 pub(crate) mod fuzz;
 mod list;
@@ -41,6 +42,7 @@ use tracing::warn;
 use crate::refusal::Refusal;
 use crate::work::Course;
 pub(crate) use achieved::achieved;
+pub(crate) use explore::{Beginning, Beginnings, End};
 pub(crate) use list::{MatchFilter, Opponent};
 pub(crate) use made_puzzles::MOST_MADE;
 #[cfg(feature = "online")]

@@ -23,7 +23,7 @@ mod today;
 use std::sync::OnceLock;
 
 use crate::lights_out::Solution;
-use crate::{Action, AnyGame, BoardView, GameKind, Language, Point, Rng};
+use crate::{Action, AnyGame, GameKind, Language, Rng, explore};
 
 pub use attempt::{Attempt, Verdict};
 pub use goal::Goal;
@@ -221,18 +221,5 @@ fn verify_lights(puzzle: &Puzzle) -> Result<(), String> {
 }
 
 fn shape(game: &AnyGame) -> u64 {
-    let view = game.view();
-    let mirrored_only = view.columns != view.rows;
-    let turns = if mirrored_only { 2 } else { 8 };
-    (0..turns).map(|n| hash_turned(&view, n)).min().expect("there is at least one way to look at it")
-}
-
-/// Hash of the pieces under the n-th symmetry: see [`Point::turned`].
-fn hash_turned(view: &BoardView, n: u8) -> u64 {
-    let turn = view.turn.map_or(2, |side| side as u64);
-    view.pieces.iter().fold(turn, |sum, piece| {
-        let Point { column, row } = piece.at.turned(n, [view.columns, view.rows]);
-        let what = (piece.side as u64) << 40 | (piece.piece as u64) << 32;
-        sum.wrapping_add(Rng::new(what | u64::from(column) << 16 | u64::from(row)).next_u64())
-    })
+    explore::hashes(&game.view()).min().expect("there is at least one way to look at it")
 }

@@ -682,6 +682,32 @@ fn control_messages() -> Vec<(&'static str, Message)> {
             })),
         ),
         (
+            "explore",
+            ask(request::Body::Explore(control::Explore {
+                room_id: "r1".into(),
+                ply: 2,
+                line: vec![board::Action { kind: Some(board::action::Kind::Place(7)) }],
+            })),
+        ),
+        (
+            "explored",
+            answer(reply::Body::Explored(control::Explored {
+                games: 3,
+                moves: vec![control::ExploredMove {
+                    r#move: Some(control::SideMove {
+                        action: Some(board::Action { kind: Some(board::action::Kind::Place(7)) }),
+                        written: "h1".into(),
+                        spoken: None,
+                    }),
+                    games: 3,
+                    first_won: 1,
+                    second_won: 1,
+                    drawn: 1,
+                    in_book: true,
+                }],
+            })),
+        ),
+        (
             "matches",
             answer(reply::Body::Matches(control::Matches {
                 matches: vec![control::MatchSummary {

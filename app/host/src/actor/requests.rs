@@ -16,6 +16,7 @@ use crate::consent::{Busy, NoOffer, Outcome};
 #[cfg(feature = "online")]
 use crate::dialing::Target;
 use crate::exchange;
+use crate::explore;
 use crate::games;
 use crate::gifts;
 use crate::judging;
@@ -59,6 +60,7 @@ impl Actor {
                 exchange::import(&mut self.work, responder, id, import, tell);
             }
             Body::Look(look) => self.look(responder, look),
+            Body::Explore(explore) => self.explore(responder, explore),
             Body::Branch(branch) => self.branch(responder, branch),
             Body::ResumeRoom(resume) => self.resume_kept(responder, &resume.room_id),
             Body::ListMatches(list) => self.list_matches(responder, &list),
@@ -106,6 +108,7 @@ impl Actor {
             | Body::Import(_)
             | Body::Export(_)
             | Body::Look(_)
+            | Body::Explore(_)
             | Body::Branch(_)
             | Body::ResumeRoom(_)
             | Body::ListMatches(_)
@@ -277,6 +280,20 @@ impl Actor {
         let notes = notes::legible(saved.record.id, &self.journal);
         let read = move || {
             responder.answer(archive::position(saved, notes.as_ref(), &look).map(Answer::Position));
+        };
+        self.tasks.spawn(self.work.review(read));
+    }
+
+    fn explore(&mut self, responder: Responder, asked: control::Explore) {
+        let saved = match archive::saved(&self.journal, &asked.room_id) {
+            Ok(saved) => saved,
+            Err(refusal) => return responder.refuse(refusal),
+        };
+        let notes = notes::legible(saved.record.id, &self.journal);
+        let beginnings = self.journal.beginnings();
+        let read = move || {
+            let explored = explore::explored(&saved, notes.as_ref(), &asked, &beginnings);
+            responder.answer(explored.map(Answer::Explored));
         };
         self.tasks.spawn(self.work.review(read));
     }

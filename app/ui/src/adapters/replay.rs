@@ -1,5 +1,6 @@
 //! Review of a kept match. The host sends each requested position, and evaluates them on request.
 
+mod explored;
 mod notes;
 mod turning;
 
@@ -10,6 +11,7 @@ use proto::control::{self, Seat, edit_notes, event, reply, request, seat};
 use senses::Cue;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
+use explored::Explorer;
 use notes::{Place, Tried};
 use turning::{beside, turning_points};
 
@@ -19,8 +21,8 @@ use super::board::{
 use super::{game, game_of, home, new_game, picture, records, side, touched, update, when};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::screens::{
-    Dialog, Ending, MainWindow, NotesAdapter, Opponent, Page, PointView, RecordRow, RecordsAdapter, Remark,
-    ReplayAdapter, Side, TurningPoint,
+    Dialog, Ending, ExploredAdapter, MainWindow, NotesAdapter, Opponent, Page, PointView, RecordRow,
+    RecordsAdapter, Remark, ReplayAdapter, Side, TurningPoint,
 };
 
 /// State of the page.
@@ -37,6 +39,7 @@ pub(crate) struct Replay {
     bars: Rc<VecModel<i32>>,
     turning_points: Rc<VecModel<TurningPoint>>,
     notes: NoteModels,
+    explorer: Explorer,
 }
 
 /// Lists of what is noted.
@@ -76,6 +79,8 @@ pub(crate) enum Question {
     },
     /// A comment or a variation is changed.
     Note,
+    /// What was played in a position.
+    Explore,
     /// The match is deleted.
     Discard,
     PlayOn,
@@ -200,6 +205,13 @@ impl Replay {
         }));
         page.on_try_move(touched!(app, |pages, cx, index| pages.replay.try_move(index, cx)));
         page.on_remove(touched!(app, |pages, cx| pages.replay.note(edit_notes::Change::Remove(true), cx)));
+        let page = window.global::<ExploredAdapter>();
+        page.set_moves(ModelRc::from(self.explorer.moves.clone()));
+        page.on_show(touched!(app, |pages, cx, on| {
+            pages.replay.explorer.on = on;
+            pages.replay.explore(cx);
+        }));
+        page.on_enter(touched!(app, |pages, cx, index| pages.replay.enter_played(index, cx)));
     }
 
     /// Goes to the position that `to` finds, if it finds one.
@@ -211,7 +223,21 @@ impl Replay {
 
     /// A touch of the board: a move of the game or of a variation, which begins with it if there is none.
     fn try_move(&mut self, index: i32, cx: &mut Cx<'_>) {
-        match self.shown.as_mut().and_then(|shown| shown.touch(index)) {
+        let tried = self.shown.as_mut().and_then(|shown| shown.touch(index));
+        self.go_on(tried, cx);
+    }
+
+    /// The same with a move that was played here.
+    fn enter_played(&mut self, index: i32, cx: &mut Cx<'_>) {
+        let tried = self.shown.as_ref().filter(|shown| shown.can_try()).and_then(|shown| {
+            let action = self.explorer.action(&shown.here(), usize::try_from(index).ok()?)?;
+            Some(shown.tried(action))
+        });
+        self.go_on(tried, cx);
+    }
+
+    fn go_on(&mut self, tried: Option<Tried>, cx: &mut Cx<'_>) {
+        match tried {
             Some(Tried::Known(place)) => self.go_to(place, cx),
             Some(Tried::New(action)) => self.note(edit_notes::Change::Add(action), cx),
             Some(Tried::Said(Touch::Stuck(why))) => {
@@ -219,6 +245,14 @@ impl Replay {
             }
             Some(Tried::Said(_)) => cx.go.remark(Remark::PickFirst, ""),
             None => {}
+        }
+    }
+
+    /// Asks what was played in the position that is seen, if that is shown.
+    fn explore(&mut self, cx: &mut Cx<'_>) {
+        let Some(shown) = self.shown.as_ref().filter(|shown| shown.seen.is_some()) else { return };
+        if let Some(explore) = self.explorer.ask(&shown.here(), &shown.summary.room_id) {
+            cx.ask.send(request::Body::Explore(explore), Question::Explore);
         }
     }
 
@@ -273,6 +307,7 @@ impl Replay {
 
     /// Opens the page with the final position of this match.
     pub(crate) fn open(&mut self, summary: control::MatchSummary, cx: &mut Cx<'_>) {
+        self.explorer.begin();
         self.shown = Some(Shown {
             wanted: Place::main(summary.ply),
             asked: None,
@@ -386,6 +421,11 @@ impl Replay {
                 }
                 cx.go.refused(refusal, Remark::BadRequest);
             }
+            (Ok(reply::Body::Explored(explored)), Question::Explore) => {
+                self.explorer.answered(Some(explored));
+                self.explore(cx);
+            }
+            (Err(_), Question::Explore) => self.explorer.answered(None),
             (Ok(reply::Body::Done(_)), Question::Discard) => {
                 cx.go.leave(Page::Replay);
                 cx.go.search_records();
@@ -418,6 +458,7 @@ impl Replay {
             }
         }
         self.look(cx);
+        self.explore(cx);
     }
 
     pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
@@ -444,6 +485,8 @@ impl Replay {
         update(&self.record, &rows);
         let noted = window.global::<NotesAdapter>();
         shown.show_notes(&noted, &self.notes, rows.len(), known.chinese());
+        let here = shown.seen.is_some().then(|| shown.here());
+        self.explorer.show(&window.global(), here.as_ref(), game_of(summary.setup.as_ref()), known.chinese());
         self.show_judged(&page, shown, known.chinese(), playing);
         let Some(seen) = &shown.seen else { return };
         page.set_ply(seen.ply as i32);

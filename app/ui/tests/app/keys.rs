@@ -109,7 +109,7 @@ fn every_control_of_every_page_is_reached_by_tab_and_seen() {
 }
 
 /// Dialogs that are tested besides the first story of each page.
-const ALSO_BY_ARROWS: [&str; 11] = [
+const ALSO_BY_ARROWS: [&str; 12] = [
     "new-game-liuzhou",
     "board-more",
     "board-say",
@@ -120,6 +120,7 @@ const ALSO_BY_ARROWS: [&str; 11] = [
     "home-gift",
     "replay-noted",
     "replay-variation",
+    "replay-played",
     "replay-comment",
 ];
 

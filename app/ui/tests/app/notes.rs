@@ -228,3 +228,48 @@ fn the_last_position_of_the_game_takes_no_other_move() {
     stage.settle(&told.scene);
     assert!(told.asked().is_empty());
 }
+
+#[test]
+fn what_was_played_in_a_position_is_asked_for_shown_and_entered() {
+    let stage = Stage::new();
+    let mut told = reviewing(&stage);
+    let explored = |told: &mut Told| {
+        let asked = told.asked();
+        let of = |request: &control::Request| match body(request) {
+            request::Body::Explore(explore) => Some((request.id, explore.ply, explore.line.len())),
+            _ => None,
+        };
+        asked.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(explored(&mut told), [], "nobody has asked yet");
+    tap(&stage, &told, "What was played here?");
+    let asked = explored(&mut told);
+    assert_eq!(asked.iter().map(|one| (one.1, one.2)).collect::<Vec<_>>(), [(11, 0)]);
+    assert!(says(&told, "Looking through your games…"));
+    let row = |action, written: &str, ends: [u32; 4], in_book| control::ExploredMove {
+        r#move: Some(control::SideMove { action: Some(action), written: written.into(), spoken: None }),
+        games: ends[0],
+        first_won: ends[1],
+        drawn: ends[2],
+        second_won: ends[3],
+        in_book,
+    };
+    let known = notes(11, &[]).beside[0].action.expect("a move");
+    let new =
+        wire::Action { kind: Some(wire::action::Kind::Step(wire::Step { from: 9 * 1024, to: 8 * 1024 })) };
+    let moves = vec![row(known, "h2e2", [5, 3, 1, 1], false), row(new, "a0a1", [0; 4], true)];
+    told.reply(asked[0].0, reply::Body::Explored(control::Explored { games: 5, moves }));
+    stage.settle(&told.scene);
+    assert!(says(&told, "5 games went on from here. Left: Red won; right: Black won."));
+    assert!(says(&told, "Red won 3, drawn 1, Black won 1"));
+    // A move that is known is looked at, another one is noted.
+    tap(&stage, &told, "A0A1 · in the opening book");
+    let asked = told.asked();
+    assert!(
+        matches!(asked.iter().map(body).collect::<Vec<_>>()[..], [request::Body::EditNotes(edit)]
+            if edit.change == Some(edit_notes::Change::Add(new))),
+        "{asked:?}"
+    );
+    tap(&stage, &told, "Hide what was played here");
+    assert!(!says(&told, "Red won 3, drawn 1, Black won 1"));
+}

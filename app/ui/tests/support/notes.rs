@@ -5,7 +5,7 @@ use std::time::Duration;
 use proto::board;
 use proto::control::{self, reply, request};
 use qiyou::headless::Stage;
-use qiyou::screens::{HomeAdapter, NotesAdapter, RecordsAdapter};
+use qiyou::screens::{ExploredAdapter, HomeAdapter, NotesAdapter, RecordsAdapter};
 use slint::ComponentHandle;
 
 use super::{Tell, Told, body, games, keep};
@@ -99,7 +99,25 @@ pub(crate) fn look_through_noted(stage: &Stage, told: &mut Told) {
     answer_looks(stage, told);
 }
 
-pub(crate) const NOTES: [(&str, Tell); 3] = [
+/// What was played in the position.
+fn played() -> control::Explored {
+    let row = |side, [games, first_won, drawn, second_won]: [u32; 4], in_book| control::ExploredMove {
+        r#move: Some(side),
+        games,
+        first_won,
+        drawn,
+        second_won,
+        in_book,
+    };
+    let moves = vec![
+        row(first(), [9, 5, 1, 3], false),
+        row(other(), [2, 0, 0, 2], true),
+        row(second(), [1, 0, 0, 0], false),
+    ];
+    control::Explored { games: 12, moves }
+}
+
+pub(crate) const NOTES: [(&str, Tell); 4] = [
     ("replay-noted", look_through_noted),
     ("replay-variation", |stage, told| {
         look_through_noted(stage, told);
@@ -107,6 +125,16 @@ pub(crate) const NOTES: [(&str, Tell); 3] = [
         answer_looks(stage, told);
         told.app.window().global::<NotesAdapter<'_>>().invoke_step(true);
         answer_looks(stage, told);
+    }),
+    ("replay-played", |stage, told| {
+        look_through_noted(stage, told);
+        told.app.window().global::<ExploredAdapter<'_>>().invoke_show(true);
+        for request in told.answer(stage) {
+            if matches!(body(&request), request::Body::Explore(_)) {
+                told.reply(request.id, reply::Body::Explored(played()));
+            }
+        }
+        stage.pass(Duration::ZERO);
     }),
     ("replay-comment", |stage, told| {
         look_through_noted(stage, told);

@@ -33,7 +33,7 @@ pub(super) enum Tried {
 }
 
 /// A move of a variation in players' notation.
-fn written(side: &control::SideMove, chinese: bool) -> String {
+pub(super) fn written(side: &control::SideMove, chinese: bool) -> String {
     match &side.spoken {
         Some(words) => new_game::said(Some(words), chinese).to_owned(),
         None => game::written(&side.written),
@@ -121,15 +121,20 @@ impl Shown {
             said @ (Touch::PickFirst | Touch::Stuck(_)) => return Some(Tried::Said(said)),
         };
         self.picked = None;
+        Some(self.tried(action))
+    }
+
+    /// A move from the position that is seen.
+    pub(super) fn tried(&self, action: wire::Action) -> Tried {
         let Place { ply, mut line } = self.here();
         let known = self.notes().is_some_and(|notes| {
             notes.next.iter().chain(&notes.beside).any(|side| side.action.as_ref() == Some(&action))
         });
         if !known {
-            return Some(Tried::New(action));
+            return Tried::New(action);
         }
         line.push(action);
-        Some(Tried::Known(Place { ply, line }))
+        Tried::Known(Place { ply, line })
     }
 
     /// The next marked position in this direction.
