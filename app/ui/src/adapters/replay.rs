@@ -206,9 +206,9 @@ impl Replay {
         page.on_try_move(touched!(app, |pages, cx, index| pages.replay.try_move(index, cx)));
         page.on_remove(touched!(app, |pages, cx| pages.replay.note(edit_notes::Change::Remove(true), cx)));
         let page = window.global::<ExploredAdapter>();
-        page.set_moves(ModelRc::from(self.explorer.moves.clone()));
+        self.explorer.attach(&page);
         page.on_show(touched!(app, |pages, cx, on| {
-            pages.replay.explorer.on = on;
+            pages.replay.explorer.turn(on);
             pages.replay.explore(cx);
         }));
         page.on_enter(touched!(app, |pages, cx, index| pages.replay.enter_played(index, cx)));

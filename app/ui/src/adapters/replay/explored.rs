@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use proto::board as wire;
 use proto::control;
-use slint::VecModel;
+use slint::{ModelRc, VecModel};
 
 use super::Place;
 use super::notes::written;
@@ -14,13 +14,22 @@ use crate::screens::{ExploredAdapter, Game, PlayedMove};
 /// State of the list.
 #[derive(Default)]
 pub(super) struct Explorer {
-    pub(super) on: bool,
+    on: bool,
     asked: Option<Place>,
     found: Option<(Place, control::Explored)>,
-    pub(super) moves: Rc<VecModel<PlayedMove>>,
+    moves: Rc<VecModel<PlayedMove>>,
 }
 
 impl Explorer {
+    pub(super) fn attach(&self, page: &ExploredAdapter<'_>) {
+        page.set_moves(ModelRc::from(self.moves.clone()));
+    }
+
+    /// Shows or hides it.
+    pub(super) fn turn(&mut self, on: bool) {
+        self.on = on;
+    }
+
     /// The review of another match begins.
     pub(super) fn begin(&mut self) {
         (self.asked, self.found) = (None, None);
