@@ -3,15 +3,15 @@
 use crate::point::way_back;
 use crate::{Action, AnyGame, BoardView, Point, Rng};
 
-/// A position to be found again: pieces and side to move. What rules remember beside them, such as a ko, does not count.
+/// Finds a position in other matches by its pieces and side to move. What rules remember beside them, such as a ko, does not count.
 #[derive(Clone, Debug)]
-pub struct Sought {
+pub struct PositionMatcher {
     /// Hash of the position under each symmetry of its board: see [`Point::turned`].
     hashes: Vec<u64>,
     size: [u16; 2],
 }
 
-impl Sought {
+impl PositionMatcher {
     /// This position.
     pub fn new(game: &AnyGame) -> Self {
         let view = game.view();
@@ -20,7 +20,7 @@ impl Sought {
 
     /// `action` in this position, if `game` is the same one up to a symmetry. Actions that the symmetry of the position itself
     /// makes equal are the same.
-    pub fn same(&self, game: &AnyGame, action: Action) -> Option<Action> {
+    pub fn matching(&self, game: &AnyGame, action: Action) -> Option<Action> {
         let view = game.view();
         if [view.columns, view.rows] != self.size {
             return None;
@@ -87,7 +87,7 @@ mod tests {
     fn same(kind: GameKind, here: &[&str], there: &[&str], action: &str) -> Option<String> {
         let (here, there) = (after(kind, here), after(kind, there));
         let action = there.parse(action).expect("notation");
-        Sought::new(&here).same(&there, action).map(|action| here.notation(action))
+        PositionMatcher::new(&here).matching(&there, action).map(|action| here.notation(action))
     }
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
         let small = engine_of_size(9);
         let there = after(GameKind::Go, &[]);
         let action = there.parse("C3").expect("notation");
-        assert_eq!(Sought::new(&small).same(&there, action), None);
+        assert_eq!(PositionMatcher::new(&small).matching(&there, action), None);
     }
 
     fn engine_of_size(size: u8) -> AnyGame {

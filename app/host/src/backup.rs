@@ -28,7 +28,7 @@ use crate::journal::Journal;
 use crate::refusal::Refusal;
 use crate::responder::{Answer, Responder, done};
 use crate::store::{self, DATABASE, StoreError};
-use crate::work::{Course, Job, Work};
+use crate::work::{Job, JobContext, Work};
 
 /// Minimum length of a passphrase, in characters: at the cost of a guess here, eight random characters resist for years.
 const LEAST_CHARS: usize = 8;
@@ -116,7 +116,7 @@ fn said(code: RefusalCode, zh: &str, en: &str) -> Refusal {
 }
 
 /// Reads, encrypts and writes, or reads and stages: on a thread of its own.
-pub(crate) type Task = Box<dyn FnOnce(&Course) -> Result<Answer, Refusal> + Send>;
+pub(crate) type Task = Box<dyn FnOnce(&JobContext) -> Result<Answer, Refusal> + Send>;
 
 /// Checks the request for a backup of this directory; reading, encrypting and writing are done by the returned task.
 pub(crate) fn save(
@@ -134,19 +134,19 @@ pub(crate) fn save(
     let identity = Zeroizing::new(fs::read(directory.join(IDENTITY)).map_err(|error| disk(&error))?);
     let saves = journal.copier();
     let (salt, nonce) = (chance.bytes(), chance.bytes());
-    Ok(Box::new(move |course: &Course| {
-        course.check()?;
-        let saves = saves.whole(course, 0..SEALING);
-        course.check()?;
-        course.reach(0, SEALING, 1, 1);
+    Ok(Box::new(move |context: &JobContext| {
+        context.check()?;
+        let saves = saves.whole(context, 0..SEALING);
+        context.check()?;
+        context.report(0, SEALING, 1, 1);
         let sealed = seal(&passphrase, &pack(&identity, &saves?), KdfParams::default(), salt, nonce);
-        course.check()?;
-        course.reach(0, SEALED, 1, 1);
+        context.check()?;
+        context.report(0, SEALED, 1, 1);
         // The app's default folder is created; any other missing folder is an error.
         if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
             fs::create_dir(folder).map_err(|error| disk(&error))?;
         }
-        write_new(&path, &sealed, course, SEALED..WHOLE)?;
+        write_new(&path, &sealed, context, SEALED..WHOLE)?;
         info!(path = %path.display(), bytes = sealed.len(), "everything was saved to a file");
         Ok(done())
     }))
@@ -157,8 +157,8 @@ pub(crate) fn restore(asked: control::RestoreBackup, directory: &Path) -> Result
     let passphrase = Zeroizing::new(asked.passphrase);
     let directory = directory.to_owned();
     let path = absolute(&asked.path)?;
-    Ok(Box::new(move |course: &Course| {
-        let taken = stage(&path, &passphrase, &directory, course)?;
+    Ok(Box::new(move |context: &JobContext| {
+        let taken = stage(&path, &passphrase, &directory, context)?;
         info!(path = %path.display(), matches = taken.matches, "taken over with the next start");
         Ok(Answer::Taken(taken))
     }))
@@ -181,11 +181,11 @@ pub(crate) fn run(
         Err(refusal) => return responder.refuse(refusal),
     };
     let tell = responder.teller();
-    let course = Course::told_to(move |permille| {
+    let context = JobContext::reporting_to(move |permille| {
         tell(event::Body::WorkProgress(control::WorkProgress { permille }));
     });
-    work.begin_stoppable(Job::Backup, responder.client, course, move |course| {
-        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task(course)));
+    work.begin_stoppable(Job::Backup, responder.client, context, move |context| {
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task(context)));
         ended();
         let failed = || Err(Refusal::new(RefusalCode::RefusalDisk, "the backup has failed"));
         responder.answer(done.unwrap_or_else(|_| failed()));
@@ -276,8 +276,8 @@ fn keys(passphrase: &str, salt: &[u8], params: KdfParams) -> Option<(Zeroizing<[
 }
 
 /// Writes a new file; an incomplete one is deleted. `part`: of the whole computation, in thousandths.
-fn write_new(path: &Path, bytes: &[u8], course: &Course, part: Range<u32>) -> Result<(), Refusal> {
-    /// Bytes between two looks at `course`: some ten milliseconds on a slow card.
+fn write_new(path: &Path, bytes: &[u8], context: &JobContext, part: Range<u32>) -> Result<(), Refusal> {
+    /// Bytes between two looks at `context`: some ten milliseconds on a slow card.
     const PIECE: usize = 256 << 10;
     let mut file =
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
@@ -291,12 +291,12 @@ fn write_new(path: &Path, bytes: &[u8], course: &Course, part: Range<u32>) -> Re
     let mut write = || {
         let mut written = 0;
         for piece in bytes.chunks(PIECE) {
-            course.check()?;
+            context.check()?;
             file.write_all(piece).map_err(|error| disk(&error))?;
             written += piece.len() as u64;
-            course.reach(part.start, part.end, written, bytes.len() as u64);
+            context.report(part.start, part.end, written, bytes.len() as u64);
         }
-        course.check()?;
+        context.check()?;
         file.sync_all().map_err(|error| disk(&error))
     };
     let written = write();
@@ -311,26 +311,26 @@ fn stage(
     path: &Path,
     passphrase: &str,
     directory: &Path,
-    course: &Course,
+    context: &JobContext,
 ) -> Result<control::Taken, Refusal> {
-    course.check()?;
+    context.check()?;
     let mut sealed = Vec::new();
     let file = fs::File::open(path).map_err(|error| disk(&error))?;
     file.take(MOST_BYTES + 1).read_to_end(&mut sealed).map_err(|error| disk(&error))?;
     if sealed.len() as u64 > MOST_BYTES {
         return Err(Unreadable::NotABackup.into());
     }
-    course.check()?;
-    course.reach(0, SEALING, 1, 1);
+    context.check()?;
+    context.report(0, SEALING, 1, 1);
     let plain = unseal(passphrase, &sealed)?;
-    course.reach(0, SEALED, 1, 1);
+    context.report(0, SEALED, 1, 1);
     let (identity, saves) = unpack(&plain).ok_or(Unreadable::Damaged)?;
     let unfinished = directory.join(UNFINISHED);
     remove(&unfinished).map_err(|error| disk(&error))?;
     let taken = || -> Result<control::Taken, Refusal> {
         DirBuilder::new().mode(0o700).create(&unfinished).map_err(|error| disk(&error))?;
-        write_new(&unfinished.join(IDENTITY), identity, course, SEALED..SEALED)?;
-        write_new(&unfinished.join(DATABASE), saves, course, SEALED..CHECKING)?;
+        write_new(&unfinished.join(IDENTITY), identity, context, SEALED..SEALED)?;
+        write_new(&unfinished.join(DATABASE), saves, context, SEALED..CHECKING)?;
         if !matches!(Identity::load(&unfinished.join(IDENTITY)), Ok(Some(_))) {
             return Err(Unreadable::Damaged.into());
         }
@@ -342,7 +342,7 @@ fn stage(
                     other => Refusal::from(other),
                 },
             )?;
-        course.check()?;
+        context.check()?;
         let incoming = directory.join(INCOMING);
         remove(&incoming).map_err(|error| disk(&error))?;
         fs::rename(&unfinished, &incoming).map_err(|error| disk(&error))?;

@@ -165,7 +165,8 @@ impl Client {
     }
 }
 
-fn encode(body: event::Body, quiet: bool) -> Outgoing {
+/// An event as it is sent, with the present time.
+pub(crate) fn encode(body: event::Body, quiet: bool) -> Outgoing {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     let microseconds = now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000;
     connection::encode(&Message::Event(control::Event {

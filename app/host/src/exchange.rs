@@ -19,7 +19,7 @@ use crate::room::{PlayerId, Seat};
 use crate::setup::replayed;
 use crate::show;
 use crate::store::{KeptFile, KeptNotes, SavedMatch};
-use crate::work::{Course, Job, Work};
+use crate::work::{Job, JobContext, Work};
 
 /// A match read from a file.
 pub(crate) struct Imported {
@@ -106,10 +106,10 @@ pub(crate) fn import(
         let busy = Refusal::new(RefusalCode::RefusalBusy, "another file is being read");
         return responder.refuse(busy);
     }
-    work.begin_stoppable(Job::File, responder.client, Course::default(), move |course| {
+    work.begin_stoppable(Job::File, responder.client, JobContext::default(), move |context| {
         let read = std::panic::catch_unwind(|| Imported::read(id, &import));
         let broken = || Err(unreadable("文件无法读取", "it cannot be read"));
-        let read = course.check().and_then(|()| read.unwrap_or_else(|_| broken()));
+        let read = context.check().and_then(|()| read.unwrap_or_else(|_| broken()));
         tell(responder, read.map(Box::new));
     });
 }

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tracing::{debug, warn};
 
+use crate::clients;
 use crate::connection::{self, ClientId};
 use crate::refusal::Refusal;
 
@@ -60,9 +61,8 @@ impl Responder {
     pub(crate) fn teller(&self) -> impl Fn(event::Body) + Send + Sync + 'static {
         let queue = self.queue.clone();
         move |body| {
-            let event = control::Event { body: Some(body), ..control::Event::default() };
             if let Some(queue) = queue.upgrade() {
-                let _ = queue.try_send(connection::encode(&Message::Event(event)));
+                let _ = queue.try_send(clients::encode(body, false));
             }
         }
     }

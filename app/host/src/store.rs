@@ -40,7 +40,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionB
 use tracing::warn;
 
 use crate::refusal::Refusal;
-use crate::work::Course;
+use crate::work::JobContext;
 pub(crate) use achieved::achieved;
 pub(crate) use explore::{Beginning, Beginnings, End};
 pub(crate) use list::{MatchFilter, Opponent};
@@ -304,16 +304,16 @@ pub(crate) struct Copier {
 impl Copier {
     /// The committed contents of the database including its log. Fails if it is stopped. `part`: of the whole computation, in
     /// thousandths.
-    pub(crate) fn whole(&self, course: &Course, part: Range<u32>) -> Result<Vec<u8>, StoreError> {
-        /// Instructions of SQLite's machine between two looks at `course`: some hundred rows.
+    pub(crate) fn whole(&self, context: &JobContext, part: Range<u32>) -> Result<Vec<u8>, StoreError> {
+        /// Instructions of SQLite's machine between two looks at `context`: some hundred rows.
         const LOOK: i32 = 1_000;
         let copy = self.path.with_extension("copy");
         let _ = fs::remove_file(&copy);
         let size = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
-        let (whole, course, grown) = (size(&self.path), course.clone(), copy.clone());
+        let (whole, context, grown) = (size(&self.path), context.clone(), copy.clone());
         let look = move || {
-            course.reach(part.start, part.end, size(&grown), whole);
-            course.is_stopped()
+            context.report(part.start, part.end, size(&grown), whole);
+            context.is_stopped()
         };
         let written = Connection::open_with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)
             .and_then(|mut connection| {

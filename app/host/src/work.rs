@@ -54,7 +54,7 @@ pub(crate) struct Work {
     trials: usize,
     reviews: Reviews,
     /// Computations that their client can stop.
-    stoppable: Vec<(Job, ClientId, Course)>,
+    stoppable: Vec<(Job, ClientId, JobContext)>,
 }
 
 /// Turns of those who read kept matches.
@@ -68,7 +68,7 @@ impl Default for Reviews {
 
 /// What a computation is told and tells while it runs: that its client does not want it any more, and how far it is.
 #[derive(Clone, Default)]
-pub(crate) struct Course {
+pub(crate) struct JobContext {
     stopped: Arc<AtomicBool>,
     /// Sends the progress in thousandths to the client.
     teller: Option<Arc<dyn Fn(u32) + Send + Sync>>,
@@ -76,12 +76,12 @@ pub(crate) struct Course {
     told: Arc<AtomicU32>,
 }
 
-impl Course {
+impl JobContext {
     /// Interval of the progress that is sent, in thousandths: a bar that a person sees move.
     const STEP: u32 = 10;
 
     /// As [`default`](Self::default); `teller` is given the progress in thousandths, growing.
-    pub(crate) fn told_to(teller: impl Fn(u32) + Send + Sync + 'static) -> Self {
+    pub(crate) fn reporting_to(teller: impl Fn(u32) + Send + Sync + 'static) -> Self {
         Self { teller: Some(Arc::new(teller)), ..Self::default() }
     }
 
@@ -95,7 +95,7 @@ impl Course {
     }
 
     /// Reports that `done` of `all` of the part from `begin` to `end`, in thousandths of the computation, is over.
-    pub(crate) fn reach(&self, begin: u32, end: u32, done: u64, all: u64) {
+    pub(crate) fn report(&self, begin: u32, end: u32, done: u64, all: u64) {
         let share = u64::from(end.saturating_sub(begin)) * done.min(all) / all.max(1);
         let permille = begin + share as u32;
         let Some(teller) = &self.teller else { return };
@@ -155,23 +155,23 @@ impl Work {
         }
     }
 
-    /// As [`begin`](Self::begin), for a computation that its client can stop through `course`. At most one of its kind runs.
+    /// As [`begin`](Self::begin), for a computation that its client can stop through `context`. At most one of its kind runs.
     pub(crate) fn begin_stoppable(
         &mut self,
         job: Job,
         client: ClientId,
-        course: Course,
-        work: impl FnOnce(&Course) + Send + 'static,
+        context: JobContext,
+        work: impl FnOnce(&JobContext) + Send + 'static,
     ) {
-        self.stoppable.push((job, client, course.clone()));
-        self.begin(job, move || work(&course));
+        self.stoppable.push((job, client, context.clone()));
+        self.begin(job, move || work(&context));
     }
 
     /// Stops the computations of this client.
     pub(crate) fn stop(&self, client: ClientId) {
-        for (job, _, course) in self.stoppable.iter().filter(|(_, of, _)| *of == client) {
+        for (job, _, context) in self.stoppable.iter().filter(|(_, of, _)| *of == client) {
             info!(?job, "stopped by its client");
-            course.stop();
+            context.stop();
         }
     }
 
@@ -253,12 +253,12 @@ mod tests {
         let (told, stops) = std::sync::mpsc::channel();
         for (job, client) in [(Job::File, 1), (Job::Backup, 2)] {
             let told = told.clone();
-            work.begin_stoppable(job, ClientId(client), Course::default(), move |course| {
-                told.send((job, course.clone())).expect("heard");
+            work.begin_stoppable(job, ClientId(client), JobContext::default(), move |context| {
+                told.send((job, context.clone())).expect("heard");
             });
         }
-        let stops: Vec<(Job, Course)> = stops.iter().take(2).collect();
-        let stopped = |of: Job| stops.iter().any(|(job, course)| *job == of && course.check().is_err());
+        let stops: Vec<(Job, JobContext)> = stops.iter().take(2).collect();
+        let stopped = |of: Job| stops.iter().any(|(job, context)| *job == of && context.check().is_err());
         work.stop(ClientId(2));
         assert!(stopped(Job::Backup) && !stopped(Job::File));
         work.ended(Job::File);
@@ -269,15 +269,15 @@ mod tests {
     #[test]
     fn progress_grows_in_steps_that_can_be_seen_and_ends_at_the_end_of_its_part() {
         let (told, heard) = std::sync::mpsc::channel();
-        let course = Course::told_to(move |permille| told.send(permille).expect("heard"));
+        let context = JobContext::reporting_to(move |permille| told.send(permille).expect("heard"));
         for done in 0..=1000 {
-            course.reach(100, 200, done, 1000);
+            context.report(100, 200, done, 1000);
         }
         // Less than before, and more than there is.
-        course.reach(0, 150, 1, 1);
-        course.reach(200, 1000, 7, 5);
-        course.reach(0, 1000, 0, 0);
-        drop(course);
+        context.report(0, 150, 1, 1);
+        context.report(200, 1000, 7, 5);
+        context.report(0, 1000, 0, 0);
+        drop(context);
         let heard: Vec<u32> = heard.iter().collect();
         assert_eq!(heard, [100, 110, 120, 130, 140, 150, 160, 170, 180, 190, 200, 1000]);
     }

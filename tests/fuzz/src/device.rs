@@ -297,7 +297,7 @@ pub(crate) fn backup(input: &[u8]) {
             sealed(&packed(&SAVED.identity, &fs::read(&path).expect("readable")))
         }
         // The price of a passphrase is bounded (`KdfParams`) and not what is looked for here.
-        _ if price(input).is_some_and(|kib| kib > 1 << 10) => return,
+        _ if price(input).is_some_and(|cost| cost > 1 << 10) => return,
         _ => input.to_vec(),
     };
     let from = folder();
@@ -321,7 +321,7 @@ const NONCE: [u8; 24] = [2; 24];
 /// As cheap as Argon2id allows, and one pass.
 const MEMORY_KIB: u32 = 8;
 
-/// Memory that deriving the key of this file would take, in KiB.
+/// Cost of deriving the key of this file: memory in KiB, times passes.
 fn price(file: &[u8]) -> Option<u64> {
     let number = |at| Some(u64::from(u32::from_be_bytes(file.get(at..at + 4)?.try_into().ok()?)));
     Some(number(PARAMS)? * number(PARAMS + 4)?.max(1)).filter(|_| file.starts_with(FIRST_LINE))

@@ -22,7 +22,7 @@ use crate::refusal::Refusal;
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{EngineSeat, PlayedBy, Room, Seat};
 use crate::show;
-use crate::work::{Course, Job};
+use crate::work::{Job, JobContext};
 
 /// Maximum length of a bot's displayed variation, in actions.
 const SHOWN_LINE: usize = limits::LINE_ACTIONS;
@@ -486,8 +486,8 @@ impl Actor {
             return responder.refuse(Refusal::new(RefusalCode::RefusalBusy, "another engine is being tried"));
         }
         let (inbox, sandbox) = (self.inbox.clone(), self.installed.sandbox());
-        self.work.begin_stoppable(Job::Engine, responder.client, Course::default(), move |course| {
-            let stopped = || course.is_stopped();
+        self.work.begin_stoppable(Job::Engine, responder.client, JobContext::default(), move |context| {
+            let stopped = || context.is_stopped();
             let trying =
                 std::panic::AssertUnwindSafe(|| engines::try_out(&program, protocol, &sandbox(), &stopped));
             let tried = std::panic::catch_unwind(trying).unwrap_or(Err(Fault::Silent));

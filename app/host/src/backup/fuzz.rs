@@ -31,7 +31,7 @@ fn no_bytes_in_a_backup_break_the_host_and_what_is_taken_over_is_whole() {
         }
         fs::write(&backup, &file).expect("written");
         let device = tempfile::tempdir().expect("a folder");
-        match stage(&backup, PASSPHRASE, device.path(), &Course::default()) {
+        match stage(&backup, PASSPHRASE, device.path(), &JobContext::default()) {
             Ok(_) => {
                 taken += 1;
                 take_incoming(device.path()).expect("a disk that works");

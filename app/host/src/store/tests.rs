@@ -500,7 +500,7 @@ fn the_saves_are_copied_on_another_thread_while_they_are_written() {
     store.set_setting("name", "Anna").expect("saved");
     let copier = store.copier();
     store.connection.execute_batch("BEGIN IMMEDIATE; UPDATE settings SET value = 'Ben'").expect("writing");
-    let copy = std::thread::spawn(move || copier.whole(&Course::default(), 0..1))
+    let copy = std::thread::spawn(move || copier.whole(&JobContext::default(), 0..1))
         .join()
         .expect("no panic")
         .expect("copied");
@@ -544,21 +544,21 @@ fn a_copy_of_the_saves_tells_how_far_it_is_and_stops_in_the_middle_leaving_nothi
         store.set_setting(&format!("setting {number}"), &"long ".repeat(1_000)).expect("saved");
     }
     let (told, heard) = std::sync::mpsc::channel();
-    let course = Course::told_to(move |permille| told.send(permille).expect("heard"));
-    store.copier().whole(&course, 0..500).expect("copied");
-    drop(course);
+    let context = JobContext::reporting_to(move |permille| told.send(permille).expect("heard"));
+    store.copier().whole(&context, 0..500).expect("copied");
+    drop(context);
     let heard: Vec<u32> = heard.iter().collect();
     assert!(heard.len() >= 5 && heard.is_sorted() && heard[heard.len() - 1] <= 500, "{heard:?}");
 
-    let stopped = Arc::new(Mutex::new(None::<Course>));
+    let stopped = Arc::new(Mutex::new(None::<JobContext>));
     let of = Arc::clone(&stopped);
-    let course = Course::told_to(move |permille| {
-        if let Some(course) = of.lock().expect("no panic").as_ref().filter(|_| permille >= 100) {
-            course.stop();
+    let context = JobContext::reporting_to(move |permille| {
+        if let Some(context) = of.lock().expect("no panic").as_ref().filter(|_| permille >= 100) {
+            context.stop();
         }
     });
-    *stopped.lock().expect("no panic") = Some(course.clone());
-    store.copier().whole(&course, 0..500).expect_err("stopped");
+    *stopped.lock().expect("no panic") = Some(context.clone());
+    store.copier().whole(&context, 0..500).expect_err("stopped");
     assert!(!directory.path().join("qiyou.copy").exists());
 }
 

@@ -258,11 +258,25 @@ fn what_was_played_in_a_position_is_asked_for_shown_and_entered() {
     let new =
         wire::Action { kind: Some(wire::action::Kind::Step(wire::Step { from: 9 * 1024, to: 8 * 1024 })) };
     let moves = vec![row(known, "h2e2", [5, 3, 1, 1], false), row(new, "a0a1", [0; 4], true)];
-    told.reply(asked[0].0, reply::Body::Explored(control::Explored { games: 5, moves }));
+    let whole = control::Explored { games: 5, moves };
+    told.reply(asked[0].0, reply::Body::Explored(whole.clone()));
     stage.settle(&told.scene);
     assert!(says(&told, "5 games went on from here. Left: Red won; right: Black won."));
     assert!(says(&told, "Red won 3, drawn 1, Black won 1"));
-    // A move that is known is looked at, another one is noted.
+    // A move that is known is looked at, and what was played after it is asked for. The way back asks again.
+    for (touch, place) in [("H2E2 · 5 games", (11, 1)), ("Back to the game", (11, 0))] {
+        tap(&stage, &told, touch);
+        assert_eq!(looked(&stage, &mut told), [place], "{touch}");
+        let asked = explored(&mut told);
+        assert_eq!(asked.iter().map(|one| (one.1, one.2)).collect::<Vec<_>>(), [place], "{touch}");
+        told.reply(
+            asked[0].0,
+            reply::Body::Explored(if place.1 == 0 { whole.clone() } else { control::Explored::default() }),
+        );
+        stage.settle(&told.scene);
+        assert_eq!(says(&told, "No other game went on from here."), place.1 == 1, "{touch}");
+    }
+    // Another one is noted.
     tap(&stage, &told, "A0A1 · in the opening book");
     let asked = told.asked();
     assert!(
