@@ -4,6 +4,7 @@
 //!   own, [`open`] returns the two directions.
 //! - [`HostState`]: the host's state, built by [`apply`](HostState::apply) alone, and turned back into events by
 //!   [`replicate`](HostState::replicate).
+//! - What a report to others says: this [`device`], and text without what [identifies](redact) anybody.
 //! - [`json`]: the JSON form of the host's state, with the words ([`words`], [`pace`]) that scripts and pages read.
 //!
 //! What this crate deliberately does not do: it computes no rule, and draws nothing.
@@ -29,8 +30,10 @@
 
 mod background;
 mod connection;
+pub mod device;
 pub mod json;
 pub mod pace;
+pub mod redact;
 mod state;
 mod stream;
 pub mod words;

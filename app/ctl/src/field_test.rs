@@ -9,6 +9,8 @@ use std::io::BufRead as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use client::device::{checks, controllers, this_device};
+use client::redact::Redactor;
 use client::words;
 use proto::control::{self, Carrier, ConnectState, Diagnosis, PeerLink, RadioState, Room, reply, request};
 use serde_json::json;
@@ -19,8 +21,6 @@ use crate::arguments::FieldStep;
 use crate::connection::Failure;
 use crate::conversation::{Conversation, forever, unexpected, within};
 use crate::meeting::comparison_text;
-use crate::redact::Redactor;
-use crate::report::{checks, this_device};
 
 /// Own moves whose acknowledgements are measured.
 const ECHOES: usize = 10;
@@ -162,23 +162,6 @@ fn day(time: SystemTime) -> String {
         month += 1;
     }
     format!("{year}-{month:02}-{:02}", left + 1)
-}
-
-/// Bluetooth controllers by what the kernel knows of them: no addresses.
-fn controllers() -> String {
-    let folders = std::fs::read_dir("/sys/class/bluetooth").into_iter().flatten().flatten();
-    let each = folders.filter_map(|folder| {
-        let name = folder.file_name().into_string().ok()?;
-        let device = folder.path().join("device");
-        let id = std::fs::read_to_string(device.join("modalias")).unwrap_or_default();
-        let driver = std::fs::read_link(device.join("driver")).ok();
-        let driver = driver.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
-        // A link to a peer, such as hci0:64, is no controller.
-        (!name.contains(':'))
-            .then(|| format!("{name} {} {}", id.trim(), driver.unwrap_or_default()).trim().to_owned())
-    });
-    let all: Vec<String> = each.collect();
-    if all.is_empty() { "none".into() } else { all.join(", ") }
 }
 
 fn is_up(room: &Room) -> bool {

@@ -19,7 +19,6 @@ mod inviting;
 mod meeting;
 mod playing;
 mod puzzles;
-mod redact;
 mod report;
 mod text;
 

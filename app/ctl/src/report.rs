@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use client::device::{checks, this_device};
+use client::redact::Redactor;
 use client::{HostState, words};
-use proto::control::{CheckState, Diagnose, Diagnosis, reply, request};
+use proto::control::{Diagnose, reply, request};
 use serde_json::json;
 
 use crate::connection::{Connection, Failure};
 use crate::conversation::Conversation;
-use crate::redact::Redactor;
 
 /// A report of this device, and of the daemon if one runs: faults that keep it from starting are worth a report too.
 pub(crate) async fn report(
@@ -62,30 +63,6 @@ pub(crate) async fn report(
     }
 }
 
-/// Versions of programs and system, a line each.
-pub(crate) fn this_device() -> String {
-    let system = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    let pretty = system.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
-    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let desktop = [variable("XDG_CURRENT_DESKTOP"), variable("XDG_SESSION_TYPE")];
-    let desktop: Vec<String> = desktop.into_iter().flatten().collect();
-    let machine = ["product_name", "board_name"]
-        .iter()
-        .find_map(|file| std::fs::read_to_string(format!("/sys/class/dmi/id/{file}")).ok())
-        .or_else(|| std::fs::read_to_string("/proc/device-tree/model").ok());
-    let line = |name: &str, value: &str| {
-        let value = value.trim_matches(|sign: char| sign.is_whitespace() || sign == '\0' || sign == '"');
-        format!("{name}: {}\n", if value.is_empty() { "unknown" } else { value })
-    };
-    line("version", env!("CARGO_PKG_VERSION"))
-        + &line("system", pretty.unwrap_or_default())
-        + &line("kernel", kernel.trim())
-        + &line("architecture", std::env::consts::ARCH)
-        + &line("machine", machine.as_deref().unwrap_or_default())
-        + &line("desktop", &desktop.join(", "))
-}
-
 /// What the host can do, and how much it holds: numbers only.
 fn features(state: &HostState) -> String {
     let radios: Vec<String> = state
@@ -105,19 +82,6 @@ fn features(state: &HostState) -> String {
         state.rooms.len(),
         state.nearby.len(),
     )
-}
-
-/// A line for each check.
-pub(crate) fn checks(diagnosis: &Diagnosis) -> String {
-    diagnosis.checks.iter().fold(String::new(), |mut text, check| {
-        let mark = match check.state() {
-            CheckState::CheckOk => "ok",
-            CheckState::CheckWarning => "warning",
-            CheckState::CheckFailed => "FAILED",
-        };
-        let _ = writeln!(text, "{mark}: {}: {}", check.subject, check.found);
-        text
-    })
 }
 
 /// The last lines of this file, or of the daemon's journal.

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use client::HostState;
+use crate::HostState;
 
 /// In the place of what was removed.
 const HIDDEN: &str = "<hidden>";
@@ -19,14 +19,14 @@ const FIELDS: [&str; 16] = [
 
 /// Words that are removed wherever they stand.
 #[derive(Default)]
-pub(crate) struct Redactor {
+pub struct Redactor {
     /// Longest first, so that a name within a longer one leaves no remainder.
     words: Vec<String>,
 }
 
 impl Redactor {
     /// `state`: of the host, where one runs. Also the user's own names: home, login, host name.
-    pub(crate) fn new(state: Option<&HostState>) -> Self {
+    pub fn new(state: Option<&HostState>) -> Self {
         let mut words = BTreeSet::new();
         let mut add = |word: &str| {
             // A single letter is no name that anybody would be found by, and stands in every word.
@@ -59,7 +59,7 @@ impl Redactor {
     }
 
     /// The text without what identifies anybody.
-    pub(crate) fn redact(&self, text: &str) -> String {
+    pub fn redact(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for word in &self.words {
             text = without(&text, word);
