@@ -4,6 +4,7 @@
 //!   own, [`open`] returns the two directions.
 //! - [`HostState`]: the host's state, built by [`apply`](HostState::apply) alone, and turned back into events by
 //!   [`replicate`](HostState::replicate).
+//! - [`field_test`]: the machine by which two people measure how play goes over the air.
 //! - What a report to others says: this [`device`], and text without what [identifies](redact) anybody.
 //! - [`json`]: the JSON form of the host's state, with the words ([`words`], [`pace`]) that scripts and pages read.
 //!
@@ -31,6 +32,7 @@
 mod background;
 mod connection;
 pub mod device;
+pub mod field_test;
 pub mod json;
 pub mod pace;
 pub mod redact;

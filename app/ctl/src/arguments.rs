@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use client::field_test::Interruption;
 
 use crate::device::DeviceCommand;
 
@@ -430,6 +431,16 @@ pub(crate) enum FieldStep {
     Bluetooth,
     /// The lid is closed and opened
     Lid,
+}
+
+impl From<FieldStep> for Interruption {
+    fn from(step: FieldStep) -> Self {
+        match step {
+            FieldStep::Range => Self::Range,
+            FieldStep::Bluetooth => Self::Bluetooth,
+            FieldStep::Lid => Self::Lid,
+        }
+    }
 }
 
 #[derive(Args)]

@@ -1,5 +1,6 @@
 //! The commands: what each one asks, waits for and prints.
 
+use client::field_test::Role;
 use client::{json, words};
 use proto::board::Side;
 use proto::control::{
@@ -11,10 +12,9 @@ use serde_json::json;
 use crate::arguments::{Arguments, Command, ContactDeed, Reason, SideChoice, VisibilityChoice};
 use crate::connection::{Connection, Failure};
 use crate::conversation::{Conversation, forever, unexpected, within};
-use crate::field_test::FieldTest;
 use crate::inviting::{self, asked_for};
 use crate::meeting::comparison_text;
-use crate::{board as board_text, report, text};
+use crate::{board as board_text, field_test, report, text};
 
 pub(crate) async fn run(arguments: Arguments) -> Result<(), Failure> {
     let path = arguments
@@ -26,8 +26,10 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     let host = Connection::open(&path).await?;
     let mut session = Conversation { host, json: arguments.json };
-    if let Command::FieldTest { who, steps, file } = &arguments.command {
-        return FieldTest::new(session).run(who.as_deref(), steps, file).await;
+    if let Command::FieldTest { who, steps, file } = arguments.command {
+        let steps = steps.into_iter().map(Into::into).collect();
+        let role = who.map_or(Role::Follows, |who| Role::Leads { who, steps });
+        return field_test::run(session, role, &file).await;
     }
     session.run(arguments.command).await
 }
