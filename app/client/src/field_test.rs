@@ -223,6 +223,8 @@ pub struct FieldTest {
     measures: Measures,
     /// Id of the room, once there is a match.
     room: String,
+    /// Name of the device that was found.
+    name: String,
     /// The peer whose comparison the person was told of.
     compared: String,
     strings_differ: bool,
@@ -248,6 +250,7 @@ impl FieldTest {
             diagnosis: Diagnosis::default(),
             measures: Measures::default(),
             room: String::new(),
+            name: String::new(),
             compared: String::new(),
             strings_differ: false,
             lost: None,
@@ -562,19 +565,22 @@ impl FieldTest {
         let friends = state.friends.values().filter(|friend| friend.connected || friend.near);
         let friends = friends.map(|friend| (&friend.id, &friend.name));
         let nearby = state.nearby.values().map(|one| (&one.id, &one.name));
-        let mut ids: Vec<&String> =
-            friends.chain(nearby).filter(|(id, name)| *id == who || *name == who).map(|(id, _)| id).collect();
-        ids.sort();
-        ids.dedup();
-        let peer = match ids.as_slice() {
+        let mut found: Vec<(&String, &String)> =
+            friends.chain(nearby).filter(|(id, name)| *id == who || *name == who).collect();
+        found.sort();
+        found.dedup_by_key(|(id, _)| *id);
+        if found.iter().any(|(id, _)| *id == who) {
+            found.retain(|(id, _)| *id == who);
+        }
+        let (peer, name) = match found.as_slice() {
             [] => return false,
-            [one] => (*one).clone(),
-            _ if ids.contains(&who) => who.clone(),
+            [(id, name)] => ((*id).clone(), (*name).clone()),
             _ => {
                 self.end(Err(Trouble::Ambiguous));
                 return true;
             }
         };
+        self.name = name;
         self.measures.found = Some(now - since);
         self.say(Message::Found(now - since));
         self.ask(request::Body::Meet(control::Meet { peer: peer.clone() }));
@@ -625,9 +631,13 @@ impl FieldTest {
 
     /// The id of the connected friend that was met.
     fn friend(&self, state: &HostState, peer: &str) -> Option<String> {
-        let Role::Leads { who, .. } = &self.role else { return None };
         let mut connected = state.friends.values().filter(|friend| friend.connected);
-        connected.find(|friend| friend.id == peer || friend.name == *who).map(|friend| friend.id.clone())
+        // What is seen of a stranger nearby is not its key.
+        let is_it = |friend: &&control::Friend| {
+            let named = !self.name.is_empty() && friend.name == self.name;
+            friend.id == peer || friend.id == self.compared || named
+        };
+        connected.find(is_it).map(|friend| friend.id.clone())
     }
 
     /// Follows: compares, and accepts the first invitation.

@@ -657,9 +657,11 @@ impl Controller {
         }
         let on = {
             let known = self.read();
+            let field_test = self.pages().field_test.runs();
             keeps_screen_on(&Shown {
                 wanted: known.preferences.keep_screen_on,
                 in_front: known.in_front,
+                field_test,
                 page: known.page(),
                 room: known.room.as_ref(),
             })

@@ -10,18 +10,21 @@ pub(crate) struct Shown<'a> {
     pub(crate) wanted: bool,
     /// The window is in front: neither hidden nor minimised nor behind another.
     pub(crate) in_front: bool,
+    /// A field test is in progress.
+    pub(crate) field_test: bool,
     pub(crate) page: Page,
     /// The match of the board page.
     pub(crate) room: Option<&'a Room>,
 }
 
-/// Whether the screen stays on: while a kept match is looked through, a clock of the match on the board runs, the player is
+/// Whether the screen stays on: during a field test, while a kept match is looked through, a clock of the match on the board runs, the player is
 /// to move, or two bots are watched.
 pub(crate) fn keeps_screen_on(shown: &Shown<'_>) -> bool {
     if !shown.wanted || !shown.in_front {
         return false;
     }
     match (shown.page, shown.room) {
+        _ if shown.field_test => true,
         (Page::Replay, _) => true,
         (Page::Board, Some(room)) => is_followed(room),
         _ => false,
@@ -47,7 +50,7 @@ mod tests {
     use super::*;
 
     fn on(page: Page, room: &Room) -> bool {
-        keeps_screen_on(&Shown { wanted: true, in_front: true, page, room: Some(room) })
+        keeps_screen_on(&Shown { wanted: true, in_front: true, field_test: false, page, room: Some(room) })
     }
 
     fn clocked(running: bool) -> Room {
@@ -76,7 +79,13 @@ mod tests {
     fn a_match_that_is_looked_through_keeps_the_screen_on() {
         let over = Room { result: Some(Outcome::default()), ..Room::default() };
         assert!(on(Page::Board, &Room { analysis: Some(Analysis::default()), ..over.clone() }));
-        assert!(keeps_screen_on(&Shown { wanted: true, in_front: true, page: Page::Replay, room: None }));
+        assert!(keeps_screen_on(&Shown {
+            wanted: true,
+            in_front: true,
+            field_test: false,
+            page: Page::Replay,
+            room: None
+        }));
     }
 
     #[test]
@@ -108,10 +117,18 @@ mod tests {
         ] {
             assert!(!on(page, &room), "{page:?}");
         }
-        let shown = Shown { wanted: true, in_front: true, page: Page::Board, room: Some(&room) };
+        let shown =
+            Shown { wanted: true, in_front: true, field_test: false, page: Page::Board, room: Some(&room) };
         assert!(!keeps_screen_on(&Shown { in_front: false, ..shown }));
-        let shown = Shown { wanted: true, in_front: true, page: Page::Board, room: Some(&room) };
+        let shown =
+            Shown { wanted: true, in_front: true, field_test: false, page: Page::Board, room: Some(&room) };
         assert!(!keeps_screen_on(&Shown { wanted: false, ..shown }));
-        assert!(!keeps_screen_on(&Shown { wanted: true, in_front: true, page: Page::Board, room: None }));
+        assert!(!keeps_screen_on(&Shown {
+            wanted: true,
+            in_front: true,
+            field_test: false,
+            page: Page::Board,
+            room: None
+        }));
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod doctor;
 pub(crate) mod editor;
 pub(crate) mod engines;
 pub(crate) mod feel;
+pub(crate) mod field_test;
 pub(crate) mod friends;
 pub(crate) mod game;
 pub(crate) mod gifts;
@@ -52,6 +53,7 @@ pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     pages.doctor.attach(window, app);
     pages.editor.attach(window, app);
     pages.engines.attach(window, app);
+    pages.field_test.attach(window, app);
     pages.friends.attach(window, app);
     pages.gifts.attach(window, app);
     pages.home.attach(window, app);
@@ -81,6 +83,7 @@ pub(crate) fn show(window: &MainWindow, app: &Controller) {
     pages.doctor.show(window);
     pages.editor.show(window, &known);
     pages.engines.show(window, &known);
+    pages.field_test.show(window, &known);
     pages.friends.show(window, &known);
     pages.gifts.show(window, &known, &app.sprites);
     pages.guest.show(window, &known);

@@ -303,7 +303,7 @@ pub(crate) fn save(file: &control::File, cx: &mut Cx<'_>) {
 }
 
 /// Writes a new file into the app's folder, without overwriting another. Its path.
-fn write_new(name: &str, content: &[u8], known: &AppState) -> io::Result<PathBuf> {
+pub(super) fn write_new(name: &str, content: &[u8], known: &AppState) -> io::Result<PathBuf> {
     write_new_in(own_folder(known), name, content)
 }
 

@@ -53,6 +53,7 @@ impl Controller {
             self.turn(|pages, cx| {
                 pages.address.hear(body, cx);
                 pages.backup.hear(body);
+                pages.field_test.hear(body, cx);
                 pages.gifts.hear(body, cx);
                 pages.guest.hear(body, cx);
                 pages.invitation.hear(body, cx);
@@ -223,6 +224,7 @@ impl Controller {
             Asked::Doctor(adapters::doctor::Question) => pages.doctor.reply(answer, cx),
             Asked::Editor(adapters::editor::Question) => adapters::editor::reply(answer, cx),
             Asked::Engines(question) => pages.engines.reply(question, answer, cx),
+            Asked::FieldTest(adapters::field_test::Question) => pages.field_test.reply(answer, cx),
             Asked::Friends(question) => pages.friends.reply(&question, answer, cx),
             Asked::Gifts(question) => adapters::gifts::reply(question, answer, cx),
             Asked::Guest(question) => pages.guest.reply(question, answer, cx),

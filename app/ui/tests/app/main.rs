@@ -10,6 +10,7 @@ mod drawn;
 mod ends;
 mod engines;
 mod feel;
+mod field_test;
 mod gifts;
 mod golden;
 mod guests;

@@ -296,7 +296,7 @@ const PAGES: [Page; 15] = [
 ];
 
 /// Dialogs that open without anybody else.
-const DIALOGS: [Dialog; 27] = [
+const DIALOGS: [Dialog; 28] = [
     Dialog::ConfirmResign,
     Dialog::ConfirmNewGame,
     Dialog::ConfirmChoice,
@@ -321,6 +321,7 @@ const DIALOGS: [Dialog; 27] = [
     Dialog::PickLesson,
     Dialog::Privacy,
     Dialog::Doctor,
+    Dialog::FieldTest,
     Dialog::None,
     Dialog::Files,
     Dialog::More,

@@ -3,6 +3,7 @@
 pub(crate) mod club;
 pub(crate) mod doctor;
 pub(crate) mod engines;
+pub(crate) mod field_test;
 pub(crate) mod games;
 pub(crate) mod hotspot;
 mod kept;
@@ -823,6 +824,7 @@ pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
         .chain(several::SEVERAL)
         .chain(engines::ENGINES)
         .chain(doctor::DOCTOR)
+        .chain(field_test::FIELD_TESTS)
         .chain(position::POSITIONS)
         .chain(club::CLUB);
     STORIES.into_iter().chain(others).chain(MANUAL).chain(notes::NOTES).chain(LETTERS).chain(later)
