@@ -32,7 +32,7 @@ fn who_leads_is_told_each_step_and_gets_a_report_without_names() {
     stage.settle(&told.scene);
     assert_eq!(dialog(&told), Dialog::FieldTest);
     assert!(
-        says(&told, "The devices play by themselves. Leave them beside each other."),
+        says(&told, "The devices play by themselves. Leave them side by side."),
         "{:?}",
         names(&told)
     );
@@ -68,7 +68,7 @@ fn who_leads_is_told_each_step_and_gets_a_report_without_names() {
         assert!(!report.contains(name), "{report}");
     }
     tap(&stage, &told, "Once more");
-    assert!(says(&told, "Lead, with Librem 5"), "{:?}", names(&told));
+    assert!(says(&told, "Start with Librem 5"), "{:?}", names(&told));
 }
 
 #[test]
@@ -79,9 +79,9 @@ fn who_follows_accepts_answers_and_is_told_of_a_lost_connection() {
     told.app.keep_files_in(folder.path());
     told.app.window().global::<FieldTestAdapter<'_>>().invoke_open();
     stage.settle(&told.scene);
-    tap(&stage, &told, "The other device leads");
+    tap(&stage, &told, "Wait for the other device");
     examined(&stage, &mut told);
-    assert!(says(&told, "Waiting for the other device, where this one is chosen…"), "{:?}", names(&told));
+    assert!(says(&told, "Waiting. On the other device, choose this one…"), "{:?}", names(&told));
     told.say(event::Body::Invitation(control::Invitation {
         invite_id: "field".into(),
         peer: "a".into(),
