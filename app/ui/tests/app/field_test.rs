@@ -31,11 +31,7 @@ fn who_leads_is_told_each_step_and_gets_a_report_without_names() {
     leads(&stage, &mut told);
     stage.settle(&told.scene);
     assert_eq!(dialog(&told), Dialog::FieldTest);
-    assert!(
-        says(&told, "The devices play by themselves. Leave them side by side."),
-        "{:?}",
-        names(&told)
-    );
+    assert!(says(&told, "The devices play by themselves. Leave them side by side."), "{:?}", names(&told));
     walks(&stage, &mut told);
     stage.settle(&told.scene);
     assert!(says(&told, "A move arrives and is confirmed after: 52 ms"), "{:?}", names(&told));
