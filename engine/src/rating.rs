@@ -18,6 +18,18 @@ const UNIFORM: f64 = 0.5;
 /// Where a new player is expected, and the standard deviation of it, as fractions of the scale.
 const EXPECTED: (f64, f64) = (0.15, 0.28);
 
+/// How sure it must be that a player is beyond an end of the scale.
+const SURE: f64 = 0.7;
+
+/// An end of the scale that a player is beyond: no level makes an even match, and odds do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// Weaker than level 1.
+    Below,
+    /// Stronger than level 10.
+    Above,
+}
+
 /// How one match ended for the person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scored {
@@ -98,6 +110,16 @@ impl Rating {
     pub fn level(&self, game: &AnyGame) -> Level {
         if self.is_new { Level::MIN } else { Level::nearest(self.quantile(0.5), game) }
     }
+
+    /// The end of the scale that the player is beyond, with a probability of 70 %.
+    pub fn beyond(&self, game: &AnyGame) -> Option<Beyond> {
+        let top = Level::MAX.elo(game)?;
+        if self.quantile(SURE) < 0.0 {
+            Some(Beyond::Below)
+        } else {
+            (self.quantile(1.0 - SURE) > top).then_some(Beyond::Above)
+        }
+    }
 }
 
 /// Elo of a cell.
@@ -125,6 +147,32 @@ mod tests {
             .chain(go)
             .map(|(name, setup)| (name, AnyGame::new(&setup).expect("a valid setup")))
             .collect()
+    }
+
+    #[test]
+    fn who_is_beyond_an_end_of_the_scale_is_found_out_and_nobody_else() {
+        for (name, game) in boards() {
+            let top = Level::MAX.elo(&game).expect("a game with levels");
+            let after = |opponent: f64, score: Scored, matches: usize| {
+                let mut rating = Rating::new(&game).expect("a game with levels");
+                (0..matches).for_each(|_| rating.update(opponent, score));
+                rating.beyond(&game)
+            };
+            assert_eq!(after(0.0, Scored::Lost, 0), None, "{name}: nothing is known");
+            assert_eq!(after(0.0, Scored::Lost, 1), None, "{name}: a defeat says little");
+            assert_eq!(after(0.0, Scored::Lost, 12), Some(Beyond::Below), "{name}");
+            assert_eq!(after(top, Scored::Won, 12), Some(Beyond::Above), "{name}");
+            assert_eq!(after(top / 2.0, Scored::Drawn, 12), None, "{name}: in the middle");
+            // Who scores one half against an end is not beyond it.
+            for end in [0.0, top] {
+                let mut rating = Rating::new(&game).expect("a game with levels");
+                for _ in 0..10 {
+                    rating.update(end, Scored::Won);
+                    rating.update(end, Scored::Lost);
+                }
+                assert_eq!(rating.beyond(&game), None, "{name}: even with {end}");
+            }
+        }
     }
 
     /// Distances of the offered level from a player of constant strength, before each of so many matches, in Elo.

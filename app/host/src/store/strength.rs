@@ -1,6 +1,6 @@
 //! How strong the person here is in a game: from the kept matches against levels.
 
-use engine::rating::{Rating, Scored};
+use engine::rating::{Beyond, Rating, Scored};
 use engine::{AnyGame, Level, Setup, Side};
 use proto::control::Strength;
 use rusqlite::{OptionalExtension as _, Row, params};
@@ -33,6 +33,8 @@ pub(crate) fn strength(store: &Store, setup: &Setup) -> Result<Option<Strength>,
         lowest_tenths: at(0.1),
         highest_tenths: at(0.9),
         matches: history.len() as u32,
+        below_levels: rating.beyond(&game) == Some(Beyond::Below),
+        above_levels: rating.beyond(&game) == Some(Beyond::Above),
         history: history[first..].iter().map(|level| level.tenths().into()).collect(),
     }))
 }

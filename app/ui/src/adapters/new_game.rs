@@ -16,8 +16,8 @@ use super::{game, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::{LastColour, LastGame, LastOpponent, OwnPace};
 use crate::screens::{
-    Colour, Giver, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, Remark, RulesAdapter,
-    Strength,
+    Colour, Giver, MainWindow, NewGameAdapter, OddsAdvice, Opponent, OptionKind, OptionView, Page, Remark,
+    RulesAdapter, Strength,
 };
 
 /// Maximum number of values shown side by side on a phone; options with more values have a stepper.
@@ -101,6 +101,7 @@ impl NewGame {
             cx.ask.tell(request::Body::ForgetStrength(control::ForgetStrength { choice }));
             describe(game, cx);
         }));
+        page.on_choose_odds(touched!(app, |pages, cx, give| pages.new_game.choose_odds(give, cx)));
         page.on_choose_colour(touched!(app, |pages, cx, colour| {
             let colour = match colour {
                 Colour::First => LastColour::First,
@@ -230,6 +231,19 @@ impl NewGame {
         ask(self.game, choice, cx);
     }
 
+    /// The next match begins with odds that the person gives, or takes.
+    fn choose_odds(&self, give: bool, cx: &mut Cx<'_>) {
+        let Some((option, value, taker)) = odds(self.game) else { return };
+        let colour = match (taker, give) {
+            (wire::Side::First, false) | (wire::Side::Second, true) => LastColour::First,
+            _ => LastColour::Second,
+        };
+        self.remember(cx, move |last| last.colour = colour);
+        let mut choice = choice(cx.known, self.game);
+        choice.options.push(ChosenOption { option: option.into(), value: value.into() });
+        ask(self.game, choice, cx);
+    }
+
     fn remember(&self, cx: &mut Cx<'_>, change: impl FnOnce(&mut LastGame) + 'static) {
         let word = game::word(self.game);
         cx.preferences.change(move |known| change(known.games.entry(word.into()).or_default()));
@@ -301,9 +315,7 @@ impl NewGame {
         page.set_engine(chosen_engine(known, self.game).map_or(-1, |(index, _)| index as i32));
         page.set_engine_seconds(last.engine_seconds as i32);
         let sheet = known.sheets.get(&(self.game as i32));
-        page.set_strength(
-            sheet.and_then(|sheet| sheet.strength.as_ref()).map_or_else(Strength::default, strength),
-        );
+        page.set_strength(sheet.map_or_else(Strength::default, |sheet| strength(sheet, self.game)));
         page.set_colour(match last.colour {
             LastColour::First => Colour::First,
             LastColour::Second => Colour::Second,
@@ -416,14 +428,33 @@ fn chosen_engine(known: &AppState, game: wire::Game) -> Option<(usize, &control:
     engines(known, game).enumerate().find(|(_, engine)| engine.name == name)
 }
 
-fn strength(known: &control::Strength) -> Strength {
+/// The option for odds in this game, the least of its values that is felt, and the side that takes them.
+fn odds(game: wire::Game) -> Option<(&'static str, &'static str, wire::Side)> {
+    match game {
+        wire::Game::Go => Some(("handicap", "2", wire::Side::First)),
+        wire::Game::Xiangqi => Some(("odds", "horse", wire::Side::Second)),
+        _ => None,
+    }
+}
+
+fn strength(sheet: &GameSheet, game: wire::Game) -> Strength {
+    let Some(known) = &sheet.strength else { return Strength::default() };
     let level = |tenths: u32| tenths as f32 / 10.0;
+    // Who has chosen odds needs no advice, and neither does who begins from a position.
+    let can_have = sheet.gives_odds() == wire::Side::Unspecified
+        && odds(game).is_some_and(|(option, ..)| sheet.options.iter().any(|one| one.option == option));
+    let odds = match (can_have, known.below_levels, known.above_levels) {
+        (true, true, _) => OddsAdvice::Take,
+        (true, _, true) => OddsAdvice::Give,
+        _ => OddsAdvice::None,
+    };
     Strength {
         level: level(known.level_tenths),
         lowest: level(known.lowest_tenths),
         highest: level(known.highest_tenths),
         matches: known.matches as i32,
         history: path(&known.history).into(),
+        odds,
     }
 }
 

@@ -21,6 +21,7 @@ mod manual;
 mod matches;
 mod moments;
 mod notes;
+mod odds;
 mod pages;
 mod people;
 mod picture;

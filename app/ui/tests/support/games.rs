@@ -125,6 +125,8 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
                 highest_tenths: 49,
                 matches: 12,
                 history: vec![32, 41, 52, 47, 39, 44, 41, 45, 48, 44, 41, 43],
+                below_levels: false,
+                above_levels: false,
             }
         }),
         paces: paces().into_iter().chain(asked.pace.map(own_pace)).collect(),
