@@ -26,9 +26,9 @@ const ECHOES: usize = 10;
 /// For finding and connecting: longer than a carrier that takes turns needs.
 const FIND: Duration = Duration::from_secs(90);
 /// For two people to compare strings, to walk away, or to come back.
-const PEOPLE: Duration = Duration::from_secs(300);
+const PEOPLE: Duration = Duration::from_mins(5);
 /// For a step that no person takes part in.
-const HOST: Duration = Duration::from_secs(60);
+const HOST: Duration = Duration::from_mins(1);
 /// A device whose wall clock has run on so much further than its own slept meanwhile.
 const SLEPT: Duration = Duration::from_secs(5);
 
@@ -139,6 +139,7 @@ pub enum Trouble {
 }
 
 /// What the machine wants.
+#[expect(clippy::large_enum_variant, reason = "a request is moved once, to the host")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// A request to the host. Its reply goes to [`FieldTest::reply`].

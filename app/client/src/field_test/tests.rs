@@ -12,7 +12,7 @@ struct Desk {
 
 impl Desk {
     fn new(role: Role) -> Self {
-        let (now, wall) = (Instant::now(), SystemTime::UNIX_EPOCH + Duration::from_secs(1_772_323_200));
+        let (now, wall) = (Instant::now(), SystemTime::UNIX_EPOCH + Duration::from_hours(492_312));
         let mut desk = Self { test: FieldTest::new(role), state: HostState::default(), now, wall };
         desk.radio(RadioState::RadioReady);
         assert_eq!(desk.outputs(), [Output::Ask(request::Body::Diagnose(control::Diagnose {}))]);
@@ -190,11 +190,7 @@ fn strings_that_differ_end_the_test_on_both_sides() {
     assert_eq!(ends(&here.after(0)), Some(Err(Trouble::StringsDiffer)));
 
     let mut there = Desk::follows();
-    let gone = ComparisonGone {
-        id: "key".into(),
-        end: ComparisonEnd::ComparisonDifferent.into(),
-        ..ComparisonGone::default()
-    };
+    let gone = ComparisonGone { id: "key".into(), end: ComparisonEnd::ComparisonDifferent.into() };
     there.test.handle(Some(&event::Body::ComparisonGone(gone)), &there.state, there.now, there.wall);
     assert_eq!(ends(&there.outputs()), Some(Err(Trouble::StringsDiffer)));
 }
@@ -257,7 +253,7 @@ fn a_return_is_measured_from_the_moment_at_which_the_link_could_come_back() {
     let mut lid = Desk::in_an_interruption(Interruption::Lid);
     lid.link(PeerLink::Lost);
     lid.after(1);
-    lid.wall += Duration::from_secs(60);
+    lid.wall += Duration::from_mins(1);
     lid.after(1);
     lid.link(PeerLink::Up);
     lid.after(2);

@@ -148,10 +148,13 @@ impl FieldTestDialog {
                     self.show_figures(&test);
                     let text = test.report(&cx.known.state, SystemTime::now());
                     let path = records::write_new(REPORT, text.as_bytes(), cx.known);
-                    let path = path.map(|path| path.display().to_string()).unwrap_or_else(|error| {
-                        tracing::warn!(%error, "a report could not be written");
-                        String::new()
-                    });
+                    let path = match path {
+                        Ok(path) => path.display().to_string(),
+                        Err(error) => {
+                            tracing::warn!(%error, "a report could not be written");
+                            String::new()
+                        }
+                    };
                     self.ended = Some((ended, path));
                     cx.go.dialog(Dialog::FieldTest);
                 }

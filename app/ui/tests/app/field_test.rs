@@ -118,7 +118,6 @@ fn pictures_that_differ_end_the_test_with_a_sentence() {
     told.say(event::Body::ComparisonGone(control::ComparisonGone {
         id: "key".into(),
         end: ComparisonEnd::ComparisonDifferent.into(),
-        ..Default::default()
     }));
     stage.settle(&told.scene);
     assert!(says(&told, "The pictures weren't the same."), "{:?}", names(&told));
