@@ -76,7 +76,7 @@ async fn serve(bluetooth: &BleTransport) -> Result<(), Failure> {
     let mut states = bluetooth.watch(false);
     loop {
         let mut stream = tokio::select! {
-            stream = listener.accept() => stream?,
+            accepted = listener.accept() => accepted?.duplex,
             Some(event) = states.next() => {
                 println!(r#"{{"event":"{event:?}"}}"#);
                 continue;

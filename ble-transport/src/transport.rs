@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use link::{
-    Adapter, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Transport, Watch,
+    Accepted, Adapter, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener,
+    Transport, Watch,
 };
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -103,9 +104,9 @@ impl Drop for BleListener {
 
 #[async_trait]
 impl Listener for BleListener {
-    async fn accept(&mut self) -> Result<Box<dyn Duplex>, LinkError> {
+    async fn accept(&mut self) -> Result<Accepted, LinkError> {
         match self.arrivals.recv().await {
-            Some(stream) => Ok(Box::new(stream)),
+            Some(stream) => Ok(Accepted::from_anywhere(stream)),
             // Unreachable while this listener is the registered one; an error ends the listener in any case.
             None => Err(LinkError::Carrier(self.shared.state().unwrap_or(CarrierState::NoService))),
         }

@@ -155,12 +155,17 @@ fn a_file_is_shown_and_converted_between_formats() {
     // A title that sets a terminal's, a colour, a bell.
     std::fs::write(
         path("hostile.sgf"),
-        "(;GM[4]SZ[15]PB[\u{1b}\\]0;gone\u{7}\u{9b}31mBen]RE[\u{1b}c];B[hh])",
+        "(;GM[4]SZ[15]PB[\u{1b}\\]0;gone\u{7}\u{9b}31mBen\u{202e}\u{2028}]RE[\u{1b}c];B[hh])",
     )
     .expect("written");
     let (code, text) = run(&["show", "--game", "gomoku", &path("hostile.sgf")], "");
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("Ben") && text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+    let is_plain =
+        |text: &str| text.chars().all(|c| c == '\n' || !(c.is_control() || "\u{202e}\u{2028}".contains(c)));
+    assert!(text.contains("Ben") && is_plain(&text), "{text:?}");
+    write("\u{1b}[31m.sgf", b"(;GM[4]SZ[15];B[zz])");
+    let (code, text) = run(&["show", "--game", "gomoku", &path("\u{1b}[31m.sgf")], "");
+    assert!(code == Some(2) && is_plain(&text), "a file's name: {text:?}");
     let (code, text) = run(&["show", "--game", "gomoku", &path("game.sgf")], "");
     assert_eq!(code, Some(0), "{text}");
     for part in

@@ -249,11 +249,27 @@ pub enum Verdict {
     Broken,
 }
 
+/// A link that a peer has opened.
+pub struct Accepted {
+    /// Before any handshake.
+    pub duplex: Box<dyn Duplex>,
+    /// Where it comes from, without what differs between two links of one device; `None` if the carrier does not know, or has few
+    /// links anyway. Whoever limits links before their peers are known has to count by source: one of them may open any number.
+    pub source: Option<Address>,
+}
+
+impl Accepted {
+    /// A link from a source that the carrier does not know.
+    pub fn from_anywhere(duplex: impl Duplex) -> Self {
+        Self { duplex: Box::new(duplex), source: None }
+    }
+}
+
 /// Accepts links from peers.
 #[async_trait]
 pub trait Listener: Send {
     /// Waits for the next peer. Cancel-safe. An error is final.
-    async fn accept(&mut self) -> Result<Box<dyn Duplex>, LinkError>;
+    async fn accept(&mut self) -> Result<Accepted, LinkError>;
 
     /// Advertises a new card from now on.
     async fn update(&mut self, card: Card) -> Result<(), LinkError>;

@@ -53,8 +53,8 @@ pub mod secure;
 mod tag;
 
 pub use carrier::{
-    Adapter, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Outdated,
-    PRESENCE_LENGTH, Sighting, Tag, Transport, Verdict, Watch, WatchEvent,
+    Accepted, Adapter, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener,
+    Outdated, PRESENCE_LENGTH, Sighting, Tag, Transport, Verdict, Watch, WatchEvent,
 };
 pub use local::{CONTROL_DIRECTORY, control_socket, control_socket_in};
 pub use tag::Epoch;

@@ -19,8 +19,8 @@ pub use self::pipe::MemoryLink;
 pub(crate) use self::pipe::Rng;
 use self::pipe::{Pipe, Shared, break_link, link_between};
 use crate::{
-    Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Sighting, Transport,
-    Verdict, Watch, WatchEvent,
+    Accepted, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Sighting,
+    Transport, Verdict, Watch, WatchEvent,
 };
 
 /// How often a device in range is reported again, as a Bluetooth advertisement is heard about once a second.
@@ -409,9 +409,9 @@ struct MemoryListener {
 
 #[async_trait]
 impl Listener for MemoryListener {
-    async fn accept(&mut self) -> Result<Box<dyn Duplex>, LinkError> {
+    async fn accept(&mut self) -> Result<Accepted, LinkError> {
         match self.accepted.recv().await {
-            Some(link) => Ok(Box::new(link)),
+            Some(link) => Ok(Accepted::from_anywhere(link)),
             None => Err(LinkError::Lost("another listener took its place".to_owned())),
         }
     }
@@ -541,7 +541,7 @@ mod tests {
         let seen = next_seen(&mut watch).await;
         assert_eq!((seen.address.clone(), seen.name), (ben.address(), Some("Ben".to_owned())));
         let (dialed, accepted) = tokio::join!(anna.connect(&seen.address), listener.accept());
-        let (mut dialed, mut accepted) = (dialed.expect("dials"), accepted.expect("accepts"));
+        let (mut dialed, mut accepted) = (dialed.expect("dials"), accepted.expect("accepts").duplex);
         dialed.write_all(b"hello").await.expect("written");
         let mut got = [0; 5];
         accepted.read_exact(&mut got).await.expect("read");

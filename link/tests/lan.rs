@@ -73,7 +73,7 @@ async fn two_devices_find_each_other_and_connect() {
         (Some("Ben 棋友"), true, false)
     );
     let (dialed, accepted) = tokio::join!(anna.connect(&sighting.address), listener.accept());
-    passes(dialed.expect("connects"), accepted.expect("accepts")).await;
+    passes(dialed.expect("connects"), accepted.expect("accepts").duplex).await;
 
     // An update is seen under the same address while the tag stays.
     listener
@@ -88,7 +88,7 @@ async fn two_devices_find_each_other_and_connect() {
     let other = seen(&mut watch, |one| one.tag == Tag([3; 5])).await;
     assert_ne!(other.address, sighting.address);
     let (dialed, accepted) = tokio::join!(anna.connect(&other.address), listener.accept());
-    passes(dialed.expect("connects"), accepted.expect("accepts")).await;
+    passes(dialed.expect("connects"), accepted.expect("accepts").duplex).await;
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn an_address_from_a_friend_code_needs_no_search() {
     let address =
         told.iter().find(|one| one.text.starts_with("127.0.0.1:")).expect("loopback at least").clone();
     let (dialed, accepted) = tokio::join!(anna.connect(&address), listener.accept());
-    passes(dialed.expect("connects"), accepted.expect("accepts")).await;
+    passes(dialed.expect("connects"), accepted.expect("accepts").duplex).await;
     drop(listener);
     assert!(ben.places().is_empty());
 }

@@ -266,6 +266,13 @@ async fn in_a_match_all_is_asked_for_answered_and_shown_on_both_devices() {
     let (_house, mut anna, mut ben) = friends(312).await;
     let id = begin(&mut anna, &mut ben, &["--colour", "first", "--pace", "10m+3x30s"]).await;
     assert_eq!(ben.ctl(&["play", "h8"]).await.refusal(), (1, "not_your_turn"));
+    // More than the host reads of any client, which then closes the connection.
+    let long = "x".repeat(100_000);
+    for words in [["name", &long], ["add", &long], ["play", &long]] {
+        let said = anna.ctl(&words).await;
+        assert_eq!(said.code, 1, "{}: {:.200}", words[0], format!("{said:?}"));
+        assert!(format!("{said:?}").contains("too long"), "{}: {:.200}", words[0], format!("{said:?}"));
+    }
     play(&mut anna, &mut ben, &id, &["h8", "i9", "j8"]).await;
     assert_eq!(ben.ctl(&["play", "h8"]).await.refusal(), (1, "occupied"));
     assert_eq!(ben.ctl(&["play", "z99"]).await.code, 1);
@@ -488,6 +495,13 @@ async fn zero_is_done_and_one_is_what_the_host_refused() {
         assert!(!said.text("refusal").is_empty(), "a script reads why: {said:?}");
     }
     assert_eq!(ben.ctl(&["play", "h8"]).await.refusal(), (1, "not_your_turn"));
+    // More than the host reads of any client, which then closes the connection.
+    let long = "x".repeat(100_000);
+    for words in [["name", &long], ["add", &long], ["play", &long]] {
+        let said = anna.ctl(&words).await;
+        assert_eq!(said.code, 1, "{}: {:.200}", words[0], format!("{said:?}"));
+        assert!(format!("{said:?}").contains("too long"), "{}: {:.200}", words[0], format!("{said:?}"));
+    }
 }
 
 #[tokio::test]

@@ -259,6 +259,8 @@ async fn what_cannot_be_played_ends_the_link_and_is_told_by_name() {
         ("a string to compare, of a friend", peer::Pair { step: None }.into()),
     ];
     for (number, (what, envelope)) in cases.into_iter().enumerate() {
+        // Anna is told once a minute.
+        tokio::time::sleep(Duration::from_mins(1)).await;
         let heard = scene.say(vec![envelope]).await;
         assert!(heard.hung_up, "{what}: Anna listens on");
         // Bytes that no codec accepts end the frames; what the match rejects ends with a reason.
@@ -416,6 +418,55 @@ async fn a_friend_of_another_version_who_calls_for_ever_is_told_a_few_times_and_
     let hello = old(&scene);
     scene.say_from_the_start(hello).await;
     assert_eq!(told(&scene), shown, "a muted friend rings");
+    scene.check_undisturbed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_and_new_names_of_a_friend_who_calls_for_ever_are_told_a_few_times_and_a_muted_ones_never() {
+    let mut scene = Scene::new(130).await;
+    let told = |scene: &Scene| {
+        let about_ben = |one: &&control::Notice| {
+            matches!(one.kind(), NoticeKind::NoticePeerMisbehaved | NoticeKind::NoticeRenamed)
+        };
+        scene.anna.client.seen.notices.iter().filter(about_ben).count()
+    };
+    let before = told(&scene);
+    for number in 0..20 {
+        let renamed = Hello { name: format!("Ben {number}"), ..scene.hello() };
+        scene.say_from_the_start(vec![renamed.clone().into(), renamed.into()]).await;
+    }
+    // In less than two minutes: three at once, and one more each minute.
+    let shown = told(&scene) - before;
+    assert!((1..=5).contains(&shown), "{shown} notices");
+    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name != "Carl").expect("a friend");
+    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
+    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+    tokio::time::sleep(Duration::from_mins(5)).await;
+    let hello = scene.hello();
+    scene.say_from_the_start(vec![hello.clone().into(), hello.into()]).await;
+    assert_eq!(told(&scene) - before, shown, "a muted friend is noticed");
+    scene.check_undisturbed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_friend_who_opens_link_after_link_is_soon_let_in_once_a_second() {
+    let scene = Scene::new(131).await;
+    let began = tokio::time::Instant::now();
+    let mut let_in = 0;
+    for _ in 0..600 {
+        let (reader, mut writer) = tokio::io::split(scene.link().await);
+        let _ = writer.write_all(&frames(vec![scene.hello().into()])).await;
+        let _ = writer.flush().await;
+        let mut frames = FrameReader::new(reader, FrameLimit::Peer);
+        // Whoever is let in is greeted, and everybody else is sent away at once.
+        if let Ok(Some(Arrival::Next(frame))) = frames.next().await {
+            let_in +=
+                u64::from(matches!(Envelope::decode(frame.msgid, &frame.payload), Ok(Envelope::Hello(_))));
+        }
+    }
+    let seconds = began.elapsed().as_secs();
+    assert!((50..=62 + seconds).contains(&let_in), "{let_in} links in {seconds} s");
+    tokio::time::sleep(Duration::from_mins(2)).await;
     scene.check_undisturbed().await;
 }
 

@@ -129,6 +129,21 @@ async fn backups_that_are_asked_for_at_once_are_each_written_or_refused_as_too_m
     }
 }
 
+#[tokio::test]
+async fn a_pipe_and_a_folder_are_no_backups_and_are_not_waited_for() {
+    let mut house = House::new(99);
+    let mut anna = house.device("Anna").await;
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    for path in [pipe.as_path(), folder.path()] {
+        let refusal =
+            take(&mut anna, &path.display().to_string(), "correct horse").await.expect_err("no backup");
+        let words = refusal.reason.expect("said in words");
+        assert_eq!(words.en, "This is not a Qiyou backup.", "{}", path.display());
+    }
+}
+
 /// Names in a folder.
 fn names(folder: &std::path::Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder)

@@ -491,7 +491,7 @@ async fn who_dials_a_device_of_another_age_reads_which_one_is_too_old() {
         let mut listener = house.air.transport("Zoe").listen(card).await.expect("it can be found");
         let id = anna.client.find("Zoe").await;
         anna.client.done(request::Body::Meet(control::Meet { peer: id })).await;
-        let mut link = listener.accept().await.expect("she dials");
+        let mut link = listener.accept().await.expect("she dials").duplex;
         let challenge = [&[0, 34, lowest, highest][..], &[7; 32]].concat();
         link.write_all(&challenge).await.expect("written");
         let mut answer = Vec::new();

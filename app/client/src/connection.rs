@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use proto::control::{Event, Refusal, Request, event, reply, request};
+use proto::control::{Event, Message, Refusal, RefusalCode, Request, event, reply, request};
 use tokio::io::{AsyncRead, AsyncWrite, ReadHalf, WriteHalf};
 
 use crate::state::HostState;
@@ -55,7 +55,16 @@ impl<S: AsyncRead + AsyncWrite> Connection<S> {
     pub async fn ask(&mut self, body: request::Body) -> Result<reply::Body, Failure> {
         self.last_request += 1;
         let id = self.last_request;
-        self.requests.send(Request { id, body: Some(body) }).await.map_err(Lost::from)?;
+        let request = Request { id, body: Some(body) };
+        // The host would close the connection.
+        if let Err(error) = Message::from(request.clone()).check() {
+            return Err(Failure::Refused(Refusal {
+                code: RefusalCode::RefusalBadRequest.into(),
+                detail: format!("what you gave is too long or out of range: {error}"),
+                ..Refusal::default()
+            }));
+        }
+        self.requests.send(request).await.map_err(Lost::from)?;
         loop {
             match self.read().await {
                 FromHost::Event(event) => self.unseen.push_back(*event),

@@ -81,6 +81,15 @@ pub fn read_phrase(word: &str) -> Result<Phrase, String> {
     })
 }
 
+/// Which of the two devices a notice says has to be updated; `None` for any other notice.
+pub fn outdated(notice: NoticeKind) -> Option<&'static str> {
+    match notice {
+        NoticeKind::NoticeUpdateNeeded => Some("their Qiyou is too old for yours: ask them to update it"),
+        NoticeKind::NoticeUpdateHere => Some("this Qiyou is too old for theirs: update it"),
+        _ => None,
+    }
+}
+
 /// State of the link to the peer, such as `up`.
 pub fn link(link: &LinkState) -> String {
     word!(PeerLink, link.state, "PEER_LINK_")

@@ -74,8 +74,14 @@ impl Conversation {
                     _ => {}
                 }
             }
-            if self.host.next_until(deadline).await?.is_none() {
+            let Some(event) = self.host.next_until(deadline).await? else {
                 return Err(Failure::NotToBe(format!("{name} did not answer in time")));
+            };
+            // A host that dials gives up after it, so that this is about whom it dialed.
+            if let Some(event::Body::Notice(notice)) = &event.body
+                && let Some(why) = words::outdated(notice.kind())
+            {
+                return Err(Failure::NotToBe(format!("{name}: {why}")));
             }
         }
     }

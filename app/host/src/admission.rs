@@ -36,6 +36,8 @@ pub(crate) struct Caller {
     pub(crate) is_another: bool,
     /// The current link with the same player, if any: this device's role in it, and its age.
     pub(crate) in_use: Option<(Role, Duration)>,
+    /// The caller's rate limit of links is exceeded.
+    pub(crate) connects_too_often: bool,
 }
 
 /// Relation of this device to the player at the other end.
@@ -103,6 +105,8 @@ pub(crate) enum Why {
     RangLately,
     /// Both sides have dialed: the other link is kept.
     Glare,
+    /// The rate limit of a friend's links is exceeded.
+    TooOften,
 }
 
 /// Decides what happens to this link.
@@ -111,6 +115,7 @@ pub(crate) fn admit(caller: &Caller, rules: &Rules) -> Verdict {
         Standing::Blocked => return Verdict::Refuse(Why::Blocked),
         Standing::Unwritable => return Verdict::Refuse(Why::Unwritable),
         _ if caller.is_another => return Verdict::Refuse(Why::Another),
+        _ if caller.connects_too_often => return Verdict::Refuse(Why::TooOften),
         Standing::SentAway if caller.role == Role::Listener => return Verdict::Refuse(Why::SentAway),
         Standing::Friend | Standing::Stranger | Standing::SentAway => {}
     }
@@ -200,6 +205,7 @@ mod tests {
             standing,
             is_another: false,
             in_use: None,
+            connects_too_often: false,
         }
     }
 

@@ -315,6 +315,10 @@ fn stage(
 ) -> Result<control::Taken, Refusal> {
     context.check()?;
     let mut sealed = Vec::new();
+    // A pipe would be waited for, and only the end of this process would end that.
+    if !fs::metadata(path).map_err(|error| disk(&error))?.is_file() {
+        return Err(Unreadable::NotABackup.into());
+    }
     let file = fs::File::open(path).map_err(|error| disk(&error))?;
     file.take(MOST_BYTES + 1).read_to_end(&mut sealed).map_err(|error| disk(&error))?;
     if sealed.len() as u64 > MOST_BYTES {

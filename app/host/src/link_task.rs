@@ -29,16 +29,31 @@ pub(crate) struct LinkTask {
     pub(crate) dialed: Option<Dialed>,
     /// Set after the handshake.
     pub(crate) peer: Option<PlayerId>,
+    /// Where an incoming link comes from, if the carrier knows.
+    pub(crate) source: Option<Address>,
 }
 
 impl LinkTask {
     pub(crate) fn new(task: AbortHandle, role: Role, kind: CarrierKind, dialed: Option<Dialed>) -> Self {
-        Self { task, role, kind, since: Instant::now(), dialed, peer: None }
+        Self { task, role, kind, since: Instant::now(), dialed, peer: None, source: None }
+    }
+
+    pub(crate) fn accepted(task: AbortHandle, kind: CarrierKind, source: Option<Address>) -> Self {
+        Self { source, ..Self::new(task, Role::Listener, kind, None) }
     }
 }
 
-/// Maximum number of simultaneous handshakes of incoming links on one carrier.
-const MAX_HANDSHAKES: usize = 4;
+/// Maximum number of simultaneous handshakes of incoming links on one carrier. The local network has room for several sources; a
+/// controller has few connections.
+fn max_handshakes(kind: CarrierKind) -> usize {
+    match kind {
+        CarrierKind::Lan => 4 * FROM_ONE_SOURCE,
+        _ => FROM_ONE_SOURCE,
+    }
+}
+
+/// Maximum number of simultaneous handshakes with one address, so that a device which dials all the time keeps no other out.
+const FROM_ONE_SOURCE: usize = 4;
 
 /// A handshake older than this is dropped for a new incoming link: its three messages take a tenth of this on a LAN, and
 /// half on a bad Bluetooth link. So a caller that stays silent cannot keep others out.
@@ -116,20 +131,50 @@ impl LinkTasks {
         self.all.iter().filter(move |(_, link)| greets(link)).map(|(id, link)| (*id, link))
     }
 
-    /// Whether one more incoming link on this carrier may begin its handshake.
-    pub(crate) fn place(&self, kind: CarrierKind, now: Instant) -> Place {
-        if self.greeting(kind).count() < MAX_HANDSHAKES {
+    /// Whether one more incoming link on this carrier may begin its handshake. `source`: where it comes from, if known.
+    pub(crate) fn place(&self, kind: CarrierKind, source: Option<&Address>, now: Instant) -> Place {
+        let held = |source: &Address| self.greeting_from(kind, source).count();
+        let by_this = source.map_or(0, held);
+        if by_this >= FROM_ONE_SOURCE {
+            return in_place_of_slow(
+                source.into_iter().flat_map(|source| self.greeting_from(kind, source)),
+                now,
+            );
+        }
+        if self.greeting(kind).count() < max_handshakes(kind) {
             return Place::Free;
         }
-        let oldest = self.greeting(kind).min_by_key(|(_, link)| link.since);
-        let slow = oldest.filter(|(_, link)| link.is_slow(now));
-        slow.map_or(Place::Full, |(id, _)| Place::InPlaceOf(id))
+        let of_slow = in_place_of_slow(self.greeting(kind), now);
+        if source.is_none() || of_slow != Place::Full {
+            return of_slow;
+        }
+        // Sources share the places: who holds more than the newcomer would gives one up.
+        let greediest =
+            self.greeting(kind).filter_map(|(_, link)| link.source.as_ref()).max_by_key(|one| held(one));
+        let gives = greediest.filter(|one| held(one) > by_this + 1);
+        let oldest = gives.and_then(|one| self.greeting_from(kind, one).min_by_key(|(_, link)| link.since));
+        oldest.map_or(Place::Full, |(id, _)| Place::InPlaceOf(id))
+    }
+
+    fn greeting_from(
+        &self,
+        kind: CarrierKind,
+        source: &Address,
+    ) -> impl Iterator<Item = (LinkId, &LinkTask)> {
+        self.greeting(kind).filter(move |(_, link)| link.source.as_ref() == Some(source))
     }
 
     /// An incoming link on this carrier whose handshake takes too long.
     pub(crate) fn slow(&self, kind: CarrierKind, now: Instant) -> Option<LinkId> {
         self.greeting(kind).find(|(_, link)| link.is_slow(now)).map(|(id, _)| id)
     }
+}
+
+/// In place of the oldest of these, if its handshake takes too long.
+fn in_place_of_slow<'a>(links: impl Iterator<Item = (LinkId, &'a LinkTask)>, now: Instant) -> Place {
+    let oldest = links.min_by_key(|(_, link)| link.since);
+    let slow = oldest.filter(|(_, link)| link.is_slow(now));
+    slow.map_or(Place::Full, |(id, _)| Place::InPlaceOf(id))
 }
 
 impl LinkTask {
@@ -142,13 +187,74 @@ impl LinkTask {
 mod tests {
     use super::*;
 
-    const KIND: CarrierKind = CarrierKind::Lan;
+    const KIND: CarrierKind = CarrierKind::Bluetooth;
+    const LAN: CarrierKind = CarrierKind::Lan;
 
     /// Adds an incoming link.
     fn accept(links: &mut LinkTasks) -> LinkId {
+        accept_from(links, KIND, None)
+    }
+
+    fn accept_from(links: &mut LinkTasks, kind: CarrierKind, source: Option<&Address>) -> LinkId {
         let (task, id) = (tokio::spawn(std::future::pending::<()>()).abort_handle(), links.next_id());
-        links.insert(id, LinkTask::new(task, Role::Listener, KIND, None));
+        links.insert(id, LinkTask::accepted(task, kind, source.cloned()));
         id
+    }
+
+    /// A device on the local network.
+    fn device(number: usize) -> Address {
+        Address { kind: LAN, text: format!("192.168.1.{number}") }
+    }
+
+    #[tokio::test]
+    async fn a_device_that_dials_all_the_time_keeps_no_other_out() {
+        let mut links = LinkTasks::default();
+        let now = Instant::now();
+        let greedy: Vec<LinkId> = (0..FROM_ONE_SOURCE)
+            .map(|_| {
+                assert_eq!(links.place(LAN, Some(&device(1)), now), Place::Free);
+                accept_from(&mut links, LAN, Some(&device(1)))
+            })
+            .collect();
+        assert_eq!(links.place(LAN, Some(&device(1)), now), Place::Full);
+        assert_eq!(links.place(LAN, Some(&device(2)), now), Place::Free);
+        accept_from(&mut links, LAN, Some(&device(2)));
+        let late = Instant::now() + HANDSHAKE_GRACE;
+        assert_eq!(links.place(LAN, Some(&device(1)), late), Place::InPlaceOf(greedy[0]), "only of its own");
+    }
+
+    #[tokio::test]
+    async fn one_person_with_many_addresses_gives_up_a_place_for_a_device_that_has_none() {
+        let (mut links, now) = (LinkTasks::default(), Instant::now());
+        // As many as there are, dialed by turns at a high rate.
+        for round in 0..100 {
+            let source = device(round % 8);
+            match links.place(LAN, Some(&source), now) {
+                Place::Free => drop(accept_from(&mut links, LAN, Some(&source))),
+                Place::InPlaceOf(id) => {
+                    links.remove(id).expect("it was there");
+                    accept_from(&mut links, LAN, Some(&source));
+                }
+                Place::Full => {}
+            }
+        }
+        assert_eq!(links.greeting(LAN).count(), max_handshakes(LAN));
+        let friend = device(99);
+        let Place::InPlaceOf(given) = links.place(LAN, Some(&friend), now) else {
+            panic!("nobody gives way")
+        };
+        assert!(links.remove(given).is_some());
+        let friends = accept_from(&mut links, LAN, Some(&friend));
+        for round in 0..100 {
+            let source = device(round % 8);
+            let place = links.place(LAN, Some(&source), now);
+            assert_ne!(place, Place::InPlaceOf(friends), "the friend keeps its place");
+            assert_ne!(place, Place::Free);
+            if let Place::InPlaceOf(id) = place {
+                links.remove(id).expect("it was there");
+                accept_from(&mut links, LAN, Some(&source));
+            }
+        }
     }
 
     #[tokio::test]
@@ -156,30 +262,30 @@ mod tests {
         let mut links = LinkTasks::default();
         let now = Instant::now();
         let first = accept(&mut links);
-        for _ in 1..MAX_HANDSHAKES {
-            assert_eq!(links.place(KIND, now), Place::Free);
+        for _ in 1..max_handshakes(KIND) {
+            assert_eq!(links.place(KIND, None, now), Place::Free);
             accept(&mut links);
         }
-        assert_eq!(links.place(KIND, now), Place::Full);
-        assert_eq!(links.place(CarrierKind::Bluetooth, now), Place::Free, "each carrier by itself");
+        assert_eq!(links.place(KIND, None, now), Place::Full);
+        assert_eq!(links.place(LAN, None, now), Place::Free, "each carrier by itself");
         let late = Instant::now() + HANDSHAKE_GRACE;
-        assert_eq!(links.place(KIND, late), Place::InPlaceOf(first));
+        assert_eq!(links.place(KIND, None, late), Place::InPlaceOf(first));
         assert_eq!((links.slow(KIND, now), links.slow(KIND, late)), (None, Some(first)));
         assert!(links.remove(first).is_some() && links.remove(first).is_none());
-        assert_eq!(links.place(KIND, late), Place::Free);
+        assert_eq!(links.place(KIND, None, late), Place::Free);
     }
 
     #[tokio::test]
     async fn a_link_whose_peer_is_known_takes_no_place_of_a_handshake() {
         let mut links = LinkTasks::default();
-        for _ in 0..2 * MAX_HANDSHAKES {
+        for _ in 0..2 * max_handshakes(KIND) {
             let id = accept(&mut links);
             assert!(links.peer(id).is_none());
             assert!(links.identify(id, PlayerId([1; 32])).is_some());
             assert_eq!(links.peer(id), Some(PlayerId([1; 32])));
         }
         let late = Instant::now() + HANDSHAKE_GRACE;
-        assert_eq!((links.place(KIND, late), links.slow(KIND, late)), (Place::Free, None));
+        assert_eq!((links.place(KIND, None, late), links.slow(KIND, late)), (Place::Free, None));
         assert!(links.identify(LinkId(99), PlayerId([1; 32])).is_none() && !links.is_empty());
     }
 }

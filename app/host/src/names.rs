@@ -1,12 +1,14 @@
 //! Names of players, and whether two of them look alike.
 //!
 //! Two names look alike if their skeletons are equal (Unicode Technical Standard 39, section 4, confusable detection),
-//! ignoring case and combining marks: `Ben`, `BEN`, `Bеn` with a Cyrillic е, `Béń`, and `B​en` with a zero-width space are
-//! equal.
+//! ignoring case, typographic variants, combining marks, punctuation, and what this program itself writes behind a shared name: `Ben`,
+//! `BEN`, `Bеn` with a Cyrillic е, `Béń`, `Ⓑⓔⓝ`, `Ben.`, and `Ben (e7482)` are equal.
 
 use std::collections::BTreeMap;
 
+use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory as _};
 use unicode_security::skeleton;
 
 use crate::room::PlayerId;
@@ -88,16 +90,57 @@ struct Skeleton([String; 2]);
 impl Skeleton {
     fn of(name: &str) -> Self {
         let plain = |text: &str| -> String {
-            let seen = skeleton(text).filter(|c| !is_combining_mark(*c) && !c.is_whitespace());
+            let seen = skeleton(text).filter(|c| counts(*c));
             seen.collect::<String>().to_lowercase()
         };
-        Self([plain(&name.to_lowercase()), plain(name)])
+        let letters: String = name.nfkc().map(letter).nfkc().filter(|c| !is_combining_mark(*c)).collect();
+        let said = without_fingerprint(&letters);
+        Self([plain(&said.to_lowercase()), plain(said)])
     }
 
     /// Names without visible characters are not alike.
     fn is_confusable_with(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).any(|(one, other)| !one.is_empty() && one == other)
     }
+}
+
+/// Whether a character distinguishes names: letters, digits and pictures do. Punctuation is overlooked, and what has no glyph
+/// (separators, control and format characters, private use, unassigned) or a blank one is not seen.
+fn counts(c: char) -> bool {
+    const NULL_NOTEHEAD: char = '\u{1D159}';
+    let group = c.general_category_group();
+    let is_seen = matches!(
+        group,
+        GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number | GeneralCategoryGroup::Symbol
+    );
+    is_seen && !is_combining_mark(c) && c != NULL_NOTEHEAD && c != '\u{FFFC}' && c != '\u{FFFD}'
+}
+
+/// The letter that a typographic variant shows, where Unicode knows no decomposition: small capitals, and white letters on black.
+fn letter(c: char) -> char {
+    const SMALL_CAPITALS: &str = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡxʏᴢ";
+    const ENCLOSED: [char; 3] = ['\u{1F150}', '\u{1F170}', '\u{1F1E6}'];
+    if let Some(at) = SMALL_CAPITALS.chars().position(|one| one == c) {
+        return char::from(b'a' + at as u8);
+    }
+    let place = |first: &char| (c as u32).checked_sub(*first as u32).filter(|place| *place < 26);
+    ENCLOSED.iter().find_map(place).map_or(c, |place| char::from(b'a' + place as u8))
+}
+
+/// Without [`Names::shown`]'s addition at the end, and its like.
+fn without_fingerprint(name: &str) -> &str {
+    let mut rest = name.trim_end();
+    while let Some((before, end)) = rest.rsplit_once(['(', '[', '{', '<', '（', '【']) {
+        let key = end.trim_end_matches(|c: char| !c.is_alphanumeric());
+        if before.trim().is_empty()
+            || key.chars().count() != FINGERPRINT
+            || !key.chars().all(char::is_alphanumeric)
+        {
+            break;
+        }
+        rest = before.trim_end();
+    }
+    rest
 }
 
 #[cfg(test)]
@@ -121,11 +164,36 @@ mod tests {
             ("Ian", "IAN"),
             ("Paypal", "Paypa1"),
             ("小明", "小明\u{FE0F}"),
+            ("Ben", "Ben (e7482)"),
+            ("Ben", "Ben（e7482） (０1ab2)"),
+            ("Ben", "Ben\u{1D159}"),
+            ("Ben", "B\u{FFF9}e\u{FFFA}n\u{FFFB}\u{FFFC}"),
+            ("Ben", "Ben\u{E000}\u{FFFE}\u{10FFFF}\u{E0080}\u{378}"),
+            ("Ben", "ʙᴇɴ"),
+            ("Ben", "ᴮᵉⁿ"),
+            ("Ben", "ᴮₑₙ"),
+            ("Ben", "Ⓑⓔⓝ"),
+            ("Ben", "🅑🅔🅝"),
+            ("Ben", "🅱🅴🅽"),
+            ("Ben", "Ｂｅｎ"),
+            ("Ben", "_Ben_."),
+            ("Ben", "B-e-n"),
+            ("🐼", "🐼\u{FE0F}."),
         ] {
             assert!(Skeleton::of(one).is_confusable_with(&Skeleton::of(other)), "{one} and {other:?}");
         }
-        for (one, other) in [("Ben", "Benn"), ("Anna", "Hanna"), ("小明", "小朋"), ("", ""), ("\u{200B}", "")]
-        {
+        for (one, other) in [
+            ("Ben", "Benn"),
+            ("Anna", "Hanna"),
+            ("小明", "小朋"),
+            ("🐼", "🐯"),
+            ("(e7482)", "Ben"),
+            ("Ben (two)", "Ben"),
+            ("Ben (e7482)", "Anna (e7482)"),
+            ("", ""),
+            (".", "_"),
+            ("\u{200B}", ""),
+        ] {
             assert!(!Skeleton::of(one).is_confusable_with(&Skeleton::of(other)), "{one:?} and {other:?}");
         }
     }

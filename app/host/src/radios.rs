@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use link::{Card, CarrierKind, CarrierState, Duplex, Transport, Verdict, WatchEvent};
+use link::{Accepted, Card, CarrierKind, CarrierState, Transport, Verdict, WatchEvent};
 use proto::control;
 use proto::limits;
 use tokio::sync::watch;
@@ -122,7 +122,7 @@ pub(crate) struct Wants {
 pub(crate) enum RadioNews {
     Watched(WatchEvent),
     Advertising(bool),
-    Accepted(Box<dyn Duplex>),
+    Accepted(Accepted),
 }
 
 pub(crate) fn shown_radio(radio: &Radio) -> control::Radio {
@@ -216,7 +216,7 @@ pub(crate) async fn be_found(
         loop {
             tokio::select! {
                 accepted = listener.accept() => match accepted {
-                    Ok(duplex) => tell(RadioNews::Accepted(duplex)),
+                    Ok(accepted) => tell(RadioNews::Accepted(accepted)),
                     Err(error) => {
                         warn!(%error, "a carrier stopped listening");
                         tokio::time::sleep(LISTEN_AGAIN).await;

@@ -1,4 +1,5 @@
-//! Rate limits of invitations and comparisons that alert the user: one per friend, and one for all strangers.
+//! Rate limits of what a peer can show the user of its own accord: invitations and comparisons, notices about it, and that it is here.
+//! One of each per friend; strangers share that of invitations and comparisons.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,38 +8,74 @@ use tokio::time::Instant;
 
 use crate::room::PlayerId;
 
-/// Burst of a friend: an invitation that is declined and sent again with other terms, a few times.
-const FRIENDS_AT_ONCE: u32 = 6;
+/// The size of a token bucket.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    at_once: u32,
+    /// Time to refill one token.
+    one_more_after: Duration,
+}
 
-/// Burst of all strangers together: as many as may be connected.
-const STRANGERS_AT_ONCE: u32 = 3;
+/// An invitation that is declined and sent again with other terms, a few times.
+const FRIEND_RINGS: Rate = Rate { at_once: 6, one_more_after: Duration::from_secs(20) };
 
-/// Time to refill one token.
-const ONE_MORE_AFTER: Duration = Duration::from_secs(20);
+/// As many strangers as may be connected.
+const STRANGERS_RING: Rate = Rate { at_once: 3, one_more_after: Duration::from_secs(20) };
 
-/// A token bucket per friend, and one for all strangers.
+/// Another name, a fault of its program, an old version: each of them once, and again after a mend.
+const FRIEND_NOTICES: Rate = Rate { at_once: 3, one_more_after: Duration::from_mins(1) };
+
+/// Links that a friend opens. A bad radio link breaks every few seconds for minutes; every client is told of each.
+const FRIEND_LINKS: Rate = Rate { at_once: 60, one_more_after: Duration::from_secs(1) };
+
+/// Token buckets per friend, and one for all strangers.
 #[derive(Default)]
 pub(crate) struct Rings {
-    friends: BTreeMap<PlayerId, Bucket>,
+    friends: Buckets,
+    notices: Buckets,
+    links: Buckets,
     strangers: Bucket,
+}
+
+type Buckets = BTreeMap<PlayerId, Bucket>;
+
+fn take(buckets: &mut Buckets, key: PlayerId, now: Instant, rate: Rate) -> bool {
+    // A full bucket is equivalent to none.
+    buckets.retain(|_, bucket| bucket.spent(now, rate) > 0);
+    buckets.entry(key).or_default().take(now, rate)
 }
 
 impl Rings {
     /// Whether a friend may alert the user now; takes a token if so.
     pub(crate) fn friend_rings(&mut self, key: PlayerId, now: Instant) -> bool {
-        // A full bucket is equivalent to none.
-        self.friends.retain(|_, bucket| bucket.spent(now) > 0);
-        self.friends.entry(key).or_default().take(now, FRIENDS_AT_ONCE)
+        take(&mut self.friends, key, now, FRIEND_RINGS)
+    }
+
+    /// Whether a notice about a friend is shown; takes a token if so.
+    pub(crate) fn friend_is_noticed(&mut self, key: PlayerId, now: Instant) -> bool {
+        take(&mut self.notices, key, now, FRIEND_NOTICES)
+    }
+
+    /// Whether a link that a friend has opened is used; takes a token if so.
+    pub(crate) fn friend_connects(&mut self, key: PlayerId, now: Instant) -> bool {
+        take(&mut self.links, key, now, FRIEND_LINKS)
+    }
+
+    /// The user accepted an invitation of this friend, which therefore did not disturb: it gives its token back.
+    pub(crate) fn friend_was_welcome(&mut self, key: PlayerId) {
+        if let Some(bucket) = self.friends.get_mut(&key) {
+            bucket.give_back(FRIEND_RINGS);
+        }
     }
 
     /// Whether a stranger may alert the user now; takes a token if so.
     pub(crate) fn stranger_rings(&mut self, now: Instant) -> bool {
-        self.strangers.take(now, STRANGERS_AT_ONCE)
+        self.strangers.take(now, STRANGERS_RING)
     }
 
     /// Whether a stranger may alert the user now.
     pub(crate) fn stranger_may_ring(&self, now: Instant) -> bool {
-        self.strangers.spent(now) < STRANGERS_AT_ONCE
+        self.strangers.spent(now, STRANGERS_RING) < STRANGERS_RING.at_once
     }
 }
 
@@ -50,17 +87,21 @@ struct Bucket {
 
 impl Bucket {
     /// Number of missing tokens.
-    fn spent(self, now: Instant) -> u32 {
+    fn spent(self, now: Instant, rate: Rate) -> u32 {
         let missing = self.full_at.map_or(Duration::ZERO, |full| full.saturating_duration_since(now));
-        missing.as_millis().div_ceil(ONE_MORE_AFTER.as_millis()) as u32
+        missing.as_millis().div_ceil(rate.one_more_after.as_millis()) as u32
     }
 
-    fn take(&mut self, now: Instant, at_once: u32) -> bool {
-        let may = self.spent(now) < at_once;
+    fn take(&mut self, now: Instant, rate: Rate) -> bool {
+        let may = self.spent(now, rate) < rate.at_once;
         if may {
-            self.full_at = Some(self.full_at.map_or(now, |full| full.max(now)) + ONE_MORE_AFTER);
+            self.full_at = Some(self.full_at.map_or(now, |full| full.max(now)) + rate.one_more_after);
         }
         may
+    }
+
+    fn give_back(&mut self, rate: Rate) {
+        self.full_at = self.full_at.and_then(|full| full.checked_sub(rate.one_more_after));
     }
 }
 
@@ -83,12 +124,42 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_friend_whose_invitations_are_accepted_may_send_the_next_at_once() {
+        let (mut rings, start) = (Rings::default(), Instant::now());
+        for _ in 0..100 {
+            assert!(rings.friend_rings(ANNA, start));
+            rings.friend_was_welcome(ANNA);
+        }
+        let rung = (0..100).filter(|_| rings.friend_rings(ANNA, start)).count();
+        assert_eq!(rung, 6, "no more than one token comes back for each");
+        rings.friend_was_welcome(BEN);
+        assert_eq!((0..100).filter(|_| rings.friend_rings(BEN, start)).count(), 6);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn all_strangers_share_what_one_of_them_may() {
         let (mut rings, start) = (Rings::default(), Instant::now());
         assert!((0..3).all(|_| rings.stranger_rings(start)));
         assert!(!rings.stranger_may_ring(start) && !rings.stranger_rings(start));
         assert!(rings.friend_rings(ANNA, start));
-        assert!(rings.stranger_may_ring(start + ONE_MORE_AFTER));
+        assert!(rings.stranger_may_ring(start + STRANGERS_RING.one_more_after));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_friend_who_reconnects_all_the_time_is_told_of_at_most_once_a_second_and_noticed_once_a_minute()
+    {
+        let (mut rings, start) = (Rings::default(), Instant::now());
+        let (mut linked, mut noticed) = (0, 0);
+        for hundredth in 0..60_000 {
+            let now = start + Duration::from_millis(10 * hundredth);
+            linked += u32::from(rings.friend_connects(ANNA, now));
+            noticed += u32::from(rings.friend_is_noticed(ANNA, now));
+        }
+        assert_eq!((linked, noticed), (60 + 600 - 1, 3 + 10 - 1));
+        assert!(rings.friend_connects(BEN, start) && rings.friend_rings(ANNA, start));
+        let slowly =
+            (0..1_000).filter(|second| rings.friend_connects(BEN, start + Duration::from_secs(*second)));
+        assert_eq!(slowly.count(), 1_000, "a bad radio link is no flood");
     }
 
     #[tokio::test(start_paused = true)]

@@ -132,7 +132,20 @@ impl Store {
             _ => StoreError::Unwritable(directory.to_owned()),
         };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(unwritable)?;
-        let lock = private(&directory.join(LOCK)).map_err(unwritable)?;
+        take_from_others(directory).map_err(unwritable)?;
+        let own = |name: &str| {
+            let path = directory.join(name);
+            let is_link =
+                |error: &std::io::Error| error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+            private(&path).map_err(|error| {
+                if is_link(&error) || error.kind() == std::io::ErrorKind::InvalidInput {
+                    StoreError::Other(format!("{} is a link or no ordinary file", path.display()))
+                } else {
+                    unwritable(error)
+                }
+            })
+        };
+        let lock = own(LOCK)?;
         lock_patiently(&lock).map_err(|error| {
             if error == rustix::io::Errno::WOULDBLOCK {
                 StoreError::InUse(directory.to_owned())
@@ -143,7 +156,7 @@ impl Store {
         prepare(directory).map_err(unwritable)?;
         let path = directory.join(DATABASE);
         // Done before SQLite creates the file: its log and index get the mode of the database.
-        private(&path).map_err(unwritable)?;
+        own(DATABASE)?;
         let (connection, set_aside) = match connect(&path) {
             Err(StoreError::Damaged { what, .. }) => {
                 warn!(what, "the file of saves is damaged: it is set aside");
@@ -265,17 +278,41 @@ fn lock_patiently(lock: &File) -> rustix::io::Result<()> {
 /// Opens or creates a file for writing that only this user can read, regardless of the umask and of the mode that an older
 /// program has set: names and moves are private on a shared machine.
 fn private(path: &Path) -> std::io::Result<File> {
-    let file = File::options().create(true).write(true).truncate(false).mode(0o600).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    let file = owned_file(path, true)?;
     for beside in ["-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
         name.push(beside);
-        match fs::set_permissions(&name, fs::Permissions::from_mode(0o600)) {
+        match owned_file(Path::new(&name), false) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
     }
     Ok(file)
+}
+
+/// Opens an ordinary file and gives it mode 0600. Not through a symbolic link, which may lead to somebody's other file, and no
+/// pipe, which would be waited for.
+fn owned_file(path: &Path, create: bool) -> std::io::Result<File> {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let mut options = File::options();
+    options.create(create).read(true).write(true).truncate(false).mode(0o600);
+    let file = options.custom_flags(flags.bits() as i32).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::from(std::io::ErrorKind::InvalidInput));
+    }
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
+/// Takes a folder away from the others of this machine if they may write to it.
+fn take_from_others(directory: &Path) -> std::io::Result<()> {
+    const OTHERS_WRITE: u32 = 0o022;
+    let found = fs::metadata(directory)?;
+    if found.permissions().mode() & OTHERS_WRITE != 0 {
+        warn!(folder = %directory.display(), "others could write to the folder of saves: it is made private");
+        fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
 }
 
 /// Runs blocking work, such as a write to a slow card, while other tasks continue: links must acknowledge input even though

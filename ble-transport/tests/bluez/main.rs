@@ -123,7 +123,7 @@ async fn meet(central: &BleTransport, listener: &mut dyn Listener) -> Result<End
         tokio::join!(central.connect(&seen.address), timeout(PATIENCE, listener.accept()))
     })
     .await;
-    Ok((dialed?, accepted.expect("accepts")?))
+    Ok((dialed?, accepted.expect("accepts")?.duplex))
 }
 
 /// Sends as many bytes each way at once; both arrive as they were.

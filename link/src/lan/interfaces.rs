@@ -27,6 +27,14 @@ pub fn is_local(ip: IpAddr) -> bool {
     is_private(ip) || is_neighbour(ip)
 }
 
+/// Whether an address of a friend code or an advert is dialed: a local one, but no service of this device itself (unless
+/// `loopback`, for tests on one device), nor the address at which clouds keep the secrets of a virtual machine.
+pub(super) fn may_dial(ip: IpAddr, loopback: bool) -> bool {
+    const CLOUD_METADATA: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(169, 254, 169, 254));
+    let ip = ip.to_canonical();
+    ip != CLOUD_METADATA && !ip.is_unspecified() && (loopback || !ip.is_loopback()) && is_local(ip)
+}
+
 /// Whether an address is private, so that no router forwards it to the internet (RFC 1918, RFC 4193).
 fn is_private(ip: IpAddr) -> bool {
     match ip.to_canonical() {
@@ -85,6 +93,20 @@ mod tests {
         }
         for ip in ["8.8.8.8", "198.51.100.7", "172.32.0.1", "192.169.0.1", "2001:db8::1", "::ffff:8.8.8.8"] {
             assert!(!is_private(ip.parse().expect("an address")), "{ip}");
+        }
+    }
+
+    #[test]
+    fn a_code_leads_to_no_service_of_this_device_nor_of_a_cloud() {
+        let dials = |ip: &str, loopback| may_dial(ip.parse().expect("an address"), loopback);
+        for ip in ["10.1.2.3", "192.168.7.7", "fd77::7", "169.254.3.4", "fe80::1"] {
+            assert!(dials(ip, false), "{ip}");
+        }
+        for ip in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
+            assert!(!dials(ip, false) && dials(ip, true), "{ip}");
+        }
+        for ip in ["169.254.169.254", "::ffff:169.254.169.254", "0.0.0.0", "::", "8.8.8.8"] {
+            assert!(!dials(ip, true), "{ip}");
         }
     }
 

@@ -36,8 +36,8 @@ use self::discovery::{Announced, Browsing, Mdns};
 use self::firewall::{Firewalls, Needed};
 use self::stream::LanStream;
 use crate::{
-    Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Sighting, Tag, Transport,
-    Verdict, Watch, WatchEvent,
+    Accepted, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Sighting, Tag,
+    Transport, Verdict, Watch, WatchEvent,
 };
 
 pub use self::advert::{SERVICE, card_strings, read_card};
@@ -215,7 +215,8 @@ impl Transport for LanTransport {
             Some(known) => known,
             None => vec![address.text.parse().map_err(|_| LinkError::Unreachable(address.clone()))?],
         };
-        reached_at.retain(|at| interfaces::is_local(at.ip()));
+        let loopback = self.shared.config.loopback;
+        reached_at.retain(|at| interfaces::may_dial(at.ip(), loopback));
         let stream =
             dial::first_of(reached_at).await.ok_or_else(|| LinkError::Unreachable(address.clone()))?;
         self.shared.link(stream)
@@ -315,13 +316,15 @@ struct LanListener {
 
 #[async_trait]
 impl Listener for LanListener {
-    async fn accept(&mut self) -> Result<Box<dyn Duplex>, LinkError> {
+    async fn accept(&mut self) -> Result<Accepted, LinkError> {
         /// Pause after a temporary error, such as too many open files: accepting again at once would spin.
         const PAUSE: Duration = Duration::from_millis(200);
         loop {
             match self.tcp.accept().await {
                 Ok((stream, from)) if interfaces::is_neighbour(from.ip()) => {
-                    return self.shared.link(stream);
+                    let text = from.ip().to_canonical().to_string();
+                    let source = Some(Address { kind: CarrierKind::Lan, text });
+                    return self.shared.link(stream).map(|duplex| Accepted { duplex, source });
                 }
                 Ok((_, from)) => debug!(%from, "somebody outside the local network was refused"),
                 Err(error) => {

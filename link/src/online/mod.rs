@@ -23,8 +23,8 @@ use tokio::time::Instant;
 use tokio_xmpp::jid::{BareJid, ResourcePart};
 
 use crate::{
-    Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Sighting, Transport,
-    Verdict, Watch, WatchEvent,
+    Accepted, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Sighting,
+    Transport, Verdict, Watch, WatchEvent,
 };
 
 pub use self::server::OnlineConfig;
@@ -458,9 +458,12 @@ struct OnlineListener {
 
 #[async_trait]
 impl Listener for OnlineListener {
-    async fn accept(&mut self) -> Result<Box<dyn Duplex>, LinkError> {
+    async fn accept(&mut self) -> Result<Accepted, LinkError> {
         // Cannot end: `self` holds a sender.
-        self.accepting.recv().await.ok_or_else(|| LinkError::Lost("the account's task has ended".into()))
+        let duplex = self.accepting.recv().await;
+        let duplex = duplex.ok_or_else(|| LinkError::Lost("the account's task has ended".into()))?;
+        // Only contacts open links, and a server limits what each of them sends.
+        Ok(Accepted { duplex, source: None })
     }
 
     async fn update(&mut self, card: Card) -> Result<(), LinkError> {

@@ -95,7 +95,8 @@ impl OnlineConfig {
     }
 }
 
-/// What the crate only logs: the server's last stream error, and stanzas beyond the limits.
+/// Shared with the [`Watched`] connection: what the crate only logs, which is the server's last stream error and stanzas beyond the
+/// limits, and that a new stream begins on the connection.
 #[derive(Clone, Default)]
 pub(super) struct LastWords(Arc<Mutex<Heard>>);
 
@@ -103,6 +104,8 @@ pub(super) struct LastWords(Arc<Mutex<Heard>>);
 struct Heard {
     stream_error: Option<String>,
     overtime: bool,
+    /// The next bytes are those of a new stream.
+    new_stream: bool,
     /// Where a pruned stanza is shown.
     shown: Option<watch::Sender<View>>,
 }
@@ -119,6 +122,12 @@ impl LastWords {
 
     fn hear(&self, text: String) {
         self.lock().stream_error = Some(text);
+    }
+
+    /// To be called before the header of a new stream on the same connection is sent, as after authentication (RFC 6120,
+    /// section 4.3.3): the server answers with a header of its own, which is no stanza of the stream before.
+    fn stream_begins(&self) {
+        self.lock().new_stream = true;
     }
 
     fn pruned(&self) {
@@ -229,6 +238,7 @@ pub(super) async fn sign_in(
             .with_password(account.password.clone())
             .with_channel_binding(ChannelBinding::None);
         let stream = tokio_xmpp::client_login(stream, mechanisms, credentials).await.map_err(failed)?;
+        last_words.stream_begins();
         let stream = stream.send_header(header(&account.jid)).await.map_err(io_failed)?;
         let (features, stream) = receive(stream).await?;
         let identity: FullJid = account.jid.with_resource(super::resource());
@@ -378,6 +388,9 @@ impl<S> Watched<S> {
     fn take_in(&mut self, count: usize) -> io::Result<()> {
         self.taken = 0;
         self.buffer.clear();
+        if std::mem::take(&mut self.last_words.lock().new_stream) {
+            (self.pruner, self.begun) = (Pruner::default(), None);
+        }
         if self.pruner.pass(&self.raw[..count], &mut self.buffer) {
             tracing::info!("a stanza too deep or too long was cut short");
             self.last_words.pruned();
@@ -543,6 +556,34 @@ mod tests {
             }
         }
         panic!("the stanza is still read");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_stream_after_authentication_has_the_limits_of_the_first() {
+        const HEADER: &str = "<?xml version='1.0'?><stream:stream>";
+        let (ours, mut server) = tokio::io::duplex(4 << 20);
+        let last_words = LastWords::default();
+        let mut watched = Watched::new(ours, last_words.clone());
+        let mut hears = async |text: &str, expected: &str| {
+            server.write_all(text.as_bytes()).await.expect("room");
+            let mut read = vec![0; expected.len()];
+            watched.read_exact(&mut read).await.expect("the connection stays");
+            assert!(read == expected.as_bytes(), "{} bytes", read.len());
+        };
+        for text in [HEADER, "<success/>"] {
+            hears(text, text).await;
+        }
+        last_words.stream_begins();
+        hears(HEADER, HEADER).await;
+        // Each stanza by itself is within the limit of bytes, and nobody says anything for an hour in between.
+        let long = format!("<message>{}</message>", "x".repeat(prune::LONGEST * 2 / 3));
+        for _ in 0..4 {
+            tokio::time::advance(STANZA_WITHIN * 30).await;
+            hears(&long, &long).await;
+        }
+        let nested = |levels| format!("<a>{}{}</a>", "<b>".repeat(levels), "</b>".repeat(levels));
+        hears(&nested(5_000), &nested(prune::DEEPEST as usize - 2)).await;
+        assert!(!last_words.take_overtime());
     }
 
     #[tokio::test]

@@ -87,7 +87,7 @@ async fn pair(server: &Server, config: &OnlineConfig, number: usize) -> (Player,
             .expect("a handshake")
     };
     let accept = async {
-        let duplex = two.1.accept().await.expect("somebody comes");
+        let duplex = two.1.accept().await.expect("somebody comes").duplex;
         secure::accept(duplex, &identities[1], CarrierKind::Online, &AcceptedPeers::all())
             .await
             .expect("a handshake")

@@ -95,7 +95,7 @@ impl Carrier for Shared {
             };
             let accept = async {
                 loop {
-                    let duplex = listening.accept().await.expect("it listens");
+                    let duplex = listening.accept().await.expect("it listens").duplex;
                     // Messages of an earlier link may still arrive.
                     if let Ok(link) = secure::accept(duplex, accepts, kind, &AcceptedPeers::all()).await {
                         return link;

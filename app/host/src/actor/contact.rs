@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use link::secure::AcceptedPeers;
-use link::{CarrierKind, Outdated};
+use link::{Accepted, CarrierKind, Outdated};
 use proto::control::{self, ComparisonEnd, NoticeKind, Visibility};
 use proto::peer::{ByeReason, Envelope};
 use session::{Command, Input, Role};
@@ -20,8 +20,8 @@ use crate::room::PlayerId;
 
 impl Actor {
     /// Handles an incoming connection.
-    pub(crate) fn accepted(&mut self, duplex: Box<dyn link::Duplex>, kind: CarrierKind) {
-        match self.links.place(kind, Instant::now()) {
+    pub(crate) fn accepted(&mut self, Accepted { duplex, source }: Accepted, kind: CarrierKind) {
+        match self.links.place(kind, source.as_ref(), Instant::now()) {
             Place::Free => {}
             Place::InPlaceOf(slow) => {
                 debug!("a handshake that takes too long gives way to another link");
@@ -33,7 +33,7 @@ impl Actor {
         let (identity, tell) = (Arc::clone(self.profile.identity()), self.link_teller(id));
         let role = HandshakeRole::Listener(self.accepted_peers_on(kind));
         let task = self.tasks.spawn(crate::links::run(duplex, role, kind, identity, tell));
-        self.links.insert(id, LinkTask::new(task, Role::Listener, kind, None));
+        self.links.insert(id, LinkTask::accepted(task, kind, source));
     }
 
     /// A peer was turned away because incoming links occupy all places of this carrier: ends a link that may be ended for it.
@@ -171,8 +171,11 @@ impl Actor {
             let _ = ends.orders.try_send(Order::Send(Box::new(bye.into())));
             let _ = ends.orders.try_send(Order::Close);
         };
-        let caller = self.caller(key, role, kind, dialed.as_ref().map(|dialed| &dialed.target));
+        let mut caller = self.caller(key, role, kind, dialed.as_ref().map(|dialed| &dialed.target));
         let standing = caller.standing;
+        if standing == Standing::Friend && role == Role::Listener {
+            caller.connects_too_often = !self.rings.friend_connects(key, Instant::now());
+        }
         match admission::admit(&caller, &self.admission_rules(key)) {
             Verdict::Take => {}
             Verdict::InPlaceOf(other) => {
@@ -248,6 +251,7 @@ impl Actor {
             standing,
             is_another: matches!(dialed, Some(Target::Friend(wanted)) if *wanted != key),
             in_use: link.map(|link| (link.role, link.since.elapsed())),
+            connects_too_often: false,
         }
     }
 
@@ -287,7 +291,10 @@ impl Actor {
             let (name, detail) = (self.name_of(key), detail.clone());
             warn!(peer = name, detail, "the peer broke the protocol: the link is closed");
             self.handle_dialing(DialingEvent::BrokeProtocol(key));
-            self.notice(control::Notice { name, detail, ..notice(NoticeKind::NoticePeerMisbehaved) });
+            self.notice_about(
+                key,
+                control::Notice { name, detail, ..notice(NoticeKind::NoticePeerMisbehaved) },
+            );
         }
         self.link_is_gone(key);
         let _ = self.drive(key, Input::LinkDown);

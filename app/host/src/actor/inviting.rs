@@ -170,8 +170,12 @@ impl Actor {
             return self.answer_letter(key, record, decline);
         }
         self.command(key, Command::AnswerInvite { id, decline })?;
-        if let Some(reason) = decline {
-            self.invitation_gone(id, show::invitation_end(InvitationEnd::Declined(reason)));
+        match decline {
+            Some(reason) => {
+                self.invitation_gone(id, show::invitation_end(InvitationEnd::Declined(reason)));
+            }
+            // A counter-offer took no token; one too many given back does no harm, because the user has to accept for it.
+            None => self.rings.friend_was_welcome(key),
         }
         Ok(())
     }

@@ -144,7 +144,10 @@ impl Actor {
                 warn!(peer = name, %violation, "the peer broke the protocol: the link is closed");
                 self.handle_dialing(DialingEvent::BrokeProtocol(key));
                 let detail = violation.to_string();
-                self.notice(control::Notice { name, detail, ..notice(NoticeKind::NoticePeerMisbehaved) });
+                self.notice_about(
+                    key,
+                    control::Notice { name, detail, ..notice(NoticeKind::NoticePeerMisbehaved) },
+                );
                 Ok(())
             }
             Err(session::Error::Refused(refused)) => Err(DriveError::Refused(refused)),
@@ -257,7 +260,10 @@ impl Actor {
         }
         if let Some(before) = renamed {
             let detail = self.names.shown(key);
-            self.notice(control::Notice { name: before, detail, ..notice(NoticeKind::NoticeRenamed) });
+            self.notice_about(
+                key,
+                control::Notice { name: before, detail, ..notice(NoticeKind::NoticeRenamed) },
+            );
         }
     }
 
@@ -276,6 +282,16 @@ impl Actor {
         match self.people.get(&key).and_then(|peer| peer.friend.as_ref()) {
             Some(friend) => !friend.muted && self.rings.friend_rings(key, now),
             None => self.rings.stranger_rings(now),
+        }
+    }
+
+    /// Tells clients what this peer has caused of its own accord; not of a muted friend, nor beyond the rate limit.
+    pub(crate) fn notice_about(&mut self, key: PlayerId, notice: control::Notice) {
+        let friend = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
+        let shown =
+            friend.is_none_or(|friend| !friend.muted && self.rings.friend_is_noticed(key, Instant::now()));
+        if shown {
+            self.notice(notice);
         }
     }
 

@@ -245,9 +245,9 @@ impl Actor {
                     radio.advertising = on;
                 }
             }
-            RadioNews::Accepted(duplex) => {
+            RadioNews::Accepted(link) => {
                 if let Some(kind) = self.radios.get(index).map(|radio| radio.transport.kind()) {
-                    self.accepted(duplex, kind);
+                    self.accepted(link, kind);
                 }
             }
         }

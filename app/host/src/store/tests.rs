@@ -376,6 +376,38 @@ fn two_hosts_do_not_share_a_directory() {
 }
 
 #[test]
+fn what_lies_in_place_of_the_file_is_neither_followed_nor_waited_for() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let elsewhere = tempfile::NamedTempFile::new().expect("a file");
+    fs::set_permissions(elsewhere.path(), fs::Permissions::from_mode(0o644)).expect("its mode is set");
+    let mode = || fs::metadata(elsewhere.path()).expect("it is there").permissions().mode() & 0o777;
+    for name in [LOCK, DATABASE, "qiyou.db-wal"] {
+        let path = directory.path().join(name);
+        std::os::unix::fs::symlink(elsewhere.path(), &path).expect("a link");
+        let error = Store::open(directory.path()).err().expect("it is no file of its own");
+        assert!(error.to_string().contains("is a link or no ordinary file"), "{name}: {error}");
+        assert_eq!(mode(), 0o644, "{name}: the other file is left alone");
+        fs::remove_file(&path).expect("it was there");
+        let pipe = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo runs");
+        assert!(pipe.success());
+        assert!(Store::open(directory.path()).is_err(), "{name}: a pipe");
+        fs::remove_file(&path).expect("it was there");
+    }
+    Store::open(directory.path()).expect("it opens without them");
+}
+
+#[test]
+fn a_folder_in_which_others_may_write_is_taken_from_them() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for (before, after) in [(0o777, 0o700), (0o775, 0o700), (0o755, 0o755), (0o750, 0o750)] {
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(before)).expect("its mode is set");
+        drop(Store::open(directory.path()).expect("it opens"));
+        let mode = fs::metadata(directory.path()).expect("it is there").permissions().mode() & 0o777;
+        assert_eq!(mode, after, "{before:o}");
+    }
+}
+
+#[test]
 fn nobody_else_can_read_what_is_kept_whatever_mode_an_older_program_left() {
     let directory = tempfile::tempdir().expect("a directory");
     let names = [DATABASE.to_owned(), format!("{DATABASE}-wal"), format!("{DATABASE}-shm"), LOCK.to_owned()];

@@ -232,9 +232,14 @@ fn ending(file: &GameFile) -> String {
     }
 }
 
-/// Replaces control characters, which a terminal would interpret.
+/// Replaces control characters, which a terminal would interpret, and the marks of line ends and of text direction, with which the
+/// words around could be made to read as something else.
 fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    let misleads = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if misleads(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 fn shown(file: &GameFile) -> String {
@@ -332,7 +337,7 @@ fn answer(result: Result<impl std::fmt::Display, Unreadable>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(Unreadable(what, why)) => {
-            eprintln!("{what}: {why}");
+            eprintln!("{}: {}", printable(&what), printable(&why));
             ExitCode::from(2)
         }
     }

@@ -80,7 +80,7 @@ pub(crate) async fn serve() -> Result<()> {
     println!("serving");
     loop {
         let mut duplex = tokio::select! {
-            duplex = listener.accept() => duplex?,
+            accepted = listener.accept() => accepted?.duplex,
             ended = &mut bare => return ended?.context("the bare service"),
         };
         println!("accepted");
