@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Signs in at an XMPP server as a client of nobody's, and sends an account messages that are nested LEVELS deep, then asks it to be
-a contact: deep.py HOST:PORT DOMAIN USER PASSWORD ACCOUNT LEVELS"""
+"""Signs in at an XMPP server as a client of nobody's, and sends an account messages that are nested LEVELS deep, and some as long as
+servers forward, then asks it to be a contact: deep.py HOST:PORT DOMAIN USER PASSWORD ACCOUNT LEVELS"""
 
 import base64
 import socket
@@ -49,6 +49,9 @@ send("<presence/>")
 nested = "<x xmlns='deep'>" + "<a>" * int(levels) + "</a>" * int(levels) + "</x>"
 for kind in ("headline", "chat", "normal"):
     send(f"<message type='{kind}' to='{account}'><body>{kind}</body>{nested}</message>")
+long = "x" * 200_000
+for _ in range(6):
+    send(f"<message type='headline' to='{account}'><body>{long}</body></message>")
 send(f"<presence type='subscribe' to='{account}'/>")
 # What comes after it in the stream was heard after it.
 send(f"<iq type='get' id='ping' to='{domain}'><ping xmlns='urn:xmpp:ping'/></iq>")

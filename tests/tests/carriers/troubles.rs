@@ -161,7 +161,37 @@ async fn a_server_that_is_not_safe_or_makes_no_accounts_is_told_of() {
     tokio::time::timeout(Duration::from_secs(5), anna.switch_off()).await.expect("it does not hang");
 }
 
-/// Somebody who is no contact sends messages nested thousands of levels deep, with a malicious client.
+/// Nobody writes for longer than a stanza may take.
+async fn a_quiet_account(kind: Kind) {
+    let authority = Authority::new();
+    let server = Server::start(kind, &authority);
+    let mut anna = Device::new("Anna", &authority).await;
+    anna.sign_in("anna", "right", &server.address(), true).await;
+    anna.until_account(AccountState::AccountOnline).await;
+    let quiet = tokio::time::timeout(Duration::from_secs(150), async {
+        loop {
+            anna.client.next().await;
+            let account = anna.client.seen.account.as_ref().expect("she has one");
+            assert_eq!(account.state(), AccountState::AccountOnline, "{account:?}");
+        }
+    });
+    assert!(quiet.await.is_err(), "it ends with the time");
+}
+
+#[tokio::test]
+#[ignore = "needs Prosody: make test-carriers"]
+async fn an_account_at_prosody_at_which_nothing_happens_stays_online() {
+    a_quiet_account(Kind::Prosody).await;
+}
+
+#[tokio::test]
+#[ignore = "needs ejabberd: make test-carriers"]
+async fn an_account_at_ejabberd_at_which_nothing_happens_stays_online() {
+    a_quiet_account(Kind::Ejabberd).await;
+}
+
+/// Somebody who is no contact sends messages nested thousands of levels deep, and messages as long as servers forward, with a
+/// malicious client.
 async fn deep_messages(kind: Kind, levels: u32) {
     let authority = Authority::new();
     let server = Server::start(kind, &authority);
