@@ -1,6 +1,6 @@
 //! Gomoku 五子棋: five in a row.
 //!
-//! `rules` is the game, `renju` its forbidden points, `swap2` the opening with choice of colours, `openings` the names of
+//! `rules` is the game, `renju` its forbidden points, `stage` the opening rules with choice of colours, `openings` the names of
 //! renju's openings, `setup` the options, `line` one-line positions, and `psq` Gomocup's files. The bot: `greedy` is level
 //! 1, `book` the opening book of level 10.
 
@@ -21,7 +21,7 @@ mod renju;
 mod rules;
 mod setup;
 mod shape;
-mod swap2;
+mod stage;
 mod vcf;
 
 pub use book::Book;

@@ -5,7 +5,7 @@
 //! project's own.
 
 use super::renju::Trial;
-use super::swap2::Stage;
+use super::stage::Stage;
 use super::{DIRECTIONS, Fault, GomokuOpening, GomokuRule, GomokuSetup, Opening};
 use crate::game::points;
 use crate::start::{Start, StartError};
