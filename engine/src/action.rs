@@ -28,7 +28,7 @@ pub enum Action {
     Agree,
     /// Go: resume play instead of agreeing.
     Resume,
-    /// Gomoku: a decision of the swap2 opening.
+    /// Gomoku: a decision of an opening such as swap2.
     Choose(Choice),
     /// Lights Out race: end the own run, with its time in tenths of a second.
     Done(u32),
@@ -50,7 +50,7 @@ impl Action {
     }
 }
 
-/// A decision of gomoku's swap2 opening.
+/// A decision of an opening of gomoku: see [`crate::GomokuOpening`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Choice {
     /// Play Black.
@@ -59,29 +59,66 @@ pub enum Choice {
     White,
     /// Place a white and a black stone, and let the opponent choose.
     TwoMore,
+    /// Renju: Black is to offer this many fifth moves, 1 to [`Self::MOST_FIFTHS`], of which White chooses one.
+    Fifths(u8),
 }
 
 impl Choice {
-    /// Every choice.
-    pub const ALL: [Self; 3] = [Self::Black, Self::White, Self::TwoMore];
+    /// The greatest number of fifth moves: that of Taraguchi-10.
+    pub const MOST_FIFTHS: u8 = 10;
 
-    /// The choice's word in notation: `black`, `white`, `more`.
+    /// Every choice.
+    pub const ALL: [Self; 13] = [
+        Self::Black,
+        Self::White,
+        Self::TwoMore,
+        Self::Fifths(1),
+        Self::Fifths(2),
+        Self::Fifths(3),
+        Self::Fifths(4),
+        Self::Fifths(5),
+        Self::Fifths(6),
+        Self::Fifths(7),
+        Self::Fifths(8),
+        Self::Fifths(9),
+        Self::Fifths(10),
+    ];
+
+    /// The choice's word in notation: `black`, `white`, `more`, `offer5`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Black => "black",
             Self::White => "white",
             Self::TwoMore => "more",
+            Self::Fifths(1) => "offer1",
+            Self::Fifths(2) => "offer2",
+            Self::Fifths(3) => "offer3",
+            Self::Fifths(4) => "offer4",
+            Self::Fifths(5) => "offer5",
+            Self::Fifths(6) => "offer6",
+            Self::Fifths(7) => "offer7",
+            Self::Fifths(8) => "offer8",
+            Self::Fifths(9) => "offer9",
+            Self::Fifths(_) => "offer10",
         }
     }
 
+    /// The choice with this word, in capitals or not.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|choice| choice.word().eq_ignore_ascii_case(word))
+    }
+
     /// The choice in words for players.
-    pub const fn words(self, language: Language) -> &'static str {
+    pub fn words(self, language: Language) -> String {
         match self {
-            Self::Black => language.pick("执黑", "Play Black"),
-            Self::White => language.pick("执白", "Play White"),
+            Self::Black => language.pick("执黑", "Play Black").into(),
+            Self::White => language.pick("执白", "Play White").into(),
             Self::TwoMore => {
-                language.pick("再摆两子，由对方选色", "Place two more stones and let the other choose")
+                language.pick("再摆两子，由对方选色", "Place two more stones and let the other choose").into()
             }
+            Self::Fifths(1) => language.pick("第五手一个点", "One fifth move").into(),
+            Self::Fifths(count) if language == Language::Chinese => format!("第五手 {count} 个点"),
+            Self::Fifths(count) => format!("{count} fifth moves"),
         }
     }
 }
@@ -180,4 +217,25 @@ pub enum IllegalAction {
     /// Suicide: the stone would have no liberty and capture nothing.
     #[error("{0} would be suicide")]
     Suicide(Point),
+    /// Renju: the number of fifth moves has to be said first.
+    #[error("say how many fifth moves first")]
+    SayFifthsFirst,
+    /// Gomoku's openings: the first stone goes on the centre point.
+    #[error("this stone goes on the centre point")]
+    NotCentre,
+    /// Gomoku's openings: the stone goes within the central square with this many points on a side.
+    #[error("this stone goes within the central {0} x {0}")]
+    OutsideCentre(u8),
+    /// Gomoku's openings: the stone goes outside the central square with this many points on a side.
+    #[error("this stone goes outside the central {0} x {0}")]
+    InsideCentre(u8),
+    /// Renju: this fifth move is offered already.
+    #[error("{0} is offered already")]
+    Offered(Point),
+    /// Renju: by symmetry, the point is the same as this fifth move that is offered.
+    #[error("by symmetry that is the same as {0}, which is offered")]
+    Symmetric(Point),
+    /// Renju: the point is none of the fifth moves that are offered.
+    #[error("{0} is not one of the fifth moves offered")]
+    NotOffered(Point),
 }

@@ -240,6 +240,15 @@ impl Setup {
         }
     }
 
+    /// Why the choices do not go together, as a sentence for players, where the game has words for it. [`AnyGame::new`] refuses
+    /// such a setup.
+    pub fn misfit(&self, language: Language) -> Option<&'static str> {
+        match self {
+            Self::Gomoku(gomoku) => gomoku.misfit().map(|misfit| misfit.words(language)),
+            Self::Liuzhou(_) | Self::Go(_) | Self::Xiangqi(_) | Self::LightsOut(_) => None,
+        }
+    }
+
     /// Whether it is a race, which needs a board for each side. See [`crate::lights_out`].
     pub fn is_race(&self) -> bool {
         matches!(self, Self::LightsOut(LightsOutSetup { race: true, .. }))
@@ -297,7 +306,7 @@ impl AnyGame {
     pub fn notation(&self, action: Action) -> String {
         each_game!(self, game => game.notation(action))
     }
-    /// A sentence for both players about what just happened or is due: swap2's stones and choices, the formations of Liuzhou
+    /// A sentence for both players about what just happened or is due: an opening's stones and choices, the formations of Liuzhou
     /// chess and what they capture, the state of a count in Go. `None` if the board says everything.
     pub fn told(&self, language: Language) -> Option<String> {
         match self {
@@ -319,6 +328,9 @@ impl AnyGame {
             }
             Self::Gomoku(_) | Self::Liuzhou(_) => {
                 let said = match action {
+                    Action::Place(at) if matches!(self, Self::Gomoku(game) if game.is_offering()) => {
+                        return Some([format!("摆 {}", name(at)), format!("offers {}", name(at))]);
+                    }
                     Action::Place(at) => name(at),
                     Action::Step { from, to } => format!("{}–{}", name(from), name(to)),
                     Action::Capture(at) => format!("×{}", name(at)),
@@ -327,6 +339,12 @@ impl AnyGame {
                             Choice::Black => ["执黑", "Black"],
                             Choice::White => ["执白", "White"],
                             Choice::TwoMore => ["加两子", "two more"],
+                            Choice::Fifths(_) => {
+                                return Some(
+                                    [Language::Chinese, Language::English]
+                                        .map(|language| choice.words(language)),
+                                );
+                            }
                         };
                         return Some([zh.into(), en.into()]);
                     }

@@ -67,7 +67,10 @@ impl IllegalAction {
             | Self::ElephantEye(at)
             | Self::GeneralAttacked(at)
             | Self::Ko(at)
-            | Self::Suicide(at) => Some(at),
+            | Self::Suicide(at)
+            | Self::Offered(at)
+            | Self::Symmetric(at)
+            | Self::NotOffered(at) => Some(at),
             Self::Ended
             | Self::ChooseFirst
             | Self::WrongKind
@@ -76,7 +79,11 @@ impl IllegalAction {
             | Self::River
             | Self::Palace
             | Self::GeneralsFace
-            | Self::Superko => None,
+            | Self::Superko
+            | Self::SayFifthsFirst
+            | Self::NotCentre
+            | Self::OutsideCentre(_)
+            | Self::InsideCentre(_) => None,
         }
     }
 

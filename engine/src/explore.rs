@@ -21,6 +21,10 @@ impl PositionMatcher {
     /// `action` in this position, if `game` is the same one up to a symmetry. Actions that the symmetry of the position itself
     /// makes equal are the same.
     pub fn matching(&self, game: &AnyGame, action: Action) -> Option<Action> {
+        // Fifth moves that are offered are not played.
+        if matches!(game, AnyGame::Gomoku(gomoku) if gomoku.is_offering()) {
+            return None;
+        }
         let view = game.view();
         if [view.columns, view.rows] != self.size {
             return None;

@@ -240,14 +240,18 @@ impl GameFile {
         if start.ply() > 0 || !start.view().pieces.is_empty() || start.next_color() != crate::Side::First {
             return Err("a .psq begins with the empty board");
         }
-        let points = self.actions.iter().filter_map(|action| match action {
-            Action::Place(point) => Some((*point, std::time::Duration::ZERO)),
-            _ => None,
-        });
+        let mut game = start.clone();
+        let mut points = Vec::new();
+        for action in &self.actions {
+            let Ok(mv) = game.legal_move(*action) else { break };
+            // Fifth moves that are offered are no stones.
+            points.extend(mv.placement().map(|stone| (stone.point(), std::time::Duration::ZERO)));
+            game.play(mv);
+        }
         let heading = self.sgf_heading();
         let name = |tag: &str| heading.iter().find(|(name, _)| *name == tag).map(|(_, value)| value.clone());
         let names = name("PB").zip(name("PW")).map(|(black, white)| [black, white]);
-        Ok(Psq { setup: start.setup().clone(), moves: points.collect(), names }.write())
+        Ok(Psq { setup: start.setup().clone(), moves: points, names }.write())
     }
 }
 

@@ -148,6 +148,8 @@ pub enum MarkKind {
     Forbidden,
     /// Renju: a stone of the lines that made the last move forbidden. All their stones are marked.
     Fault,
+    /// Renju: a fifth move that Black offers, on an empty point.
+    Offered,
 }
 
 /// A fact to show beside the board.

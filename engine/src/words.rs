@@ -168,6 +168,25 @@ impl IllegalAction {
             ),
             Self::Superko => ("全局不得同形".into(), "the board would repeat itself".into()),
             Self::Suicide(p) => (format!("{} 是禁入点", at(p)), format!("{} would be suicide", at(p))),
+            Self::SayFifthsFirst => ("先定下第五手的个数".into(), "say how many fifth moves first".into()),
+            Self::NotCentre => ("这一子须下在天元".into(), "this stone goes on the centre point".into()),
+            Self::OutsideCentre(side) => (
+                format!("这一子须下在中央 {side} × {side} 之内"),
+                format!("this stone goes within the central {side} x {side}"),
+            ),
+            Self::InsideCentre(side) => (
+                format!("这一子须下在中央 {side} × {side} 之外"),
+                format!("this stone goes outside the central {side} x {side}"),
+            ),
+            Self::Offered(p) => (format!("{} 已经摆过", at(p)), format!("{} is offered already", at(p))),
+            Self::Symmetric(p) => (
+                format!("与已摆的 {} 对称，是同一个点", at(p)),
+                format!("by symmetry that is the same as {}, which is offered", at(p)),
+            ),
+            Self::NotOffered(p) => (
+                format!("{} 不在摆出的第五手之中", at(p)),
+                format!("{} is not one of the fifth moves offered", at(p)),
+            ),
         };
         match language {
             Language::Chinese => chinese,

@@ -128,6 +128,14 @@ fn gomoku_setups() -> Vec<GomokuSetup> {
             }
         }
     }
+    for opening in GomokuOpening::ALL {
+        let usual = [GomokuOpening::Free, GomokuOpening::Swap2].contains(&opening);
+        for rule in GomokuRule::ALL {
+            if !usual && (!opening.is_of_renju() || rule == GomokuRule::Renju) {
+                setups.push(GomokuSetup { size: 15, rule, edge_five_wins: true, opening, start: None });
+            }
+        }
+    }
     setups
 }
 
@@ -266,7 +274,7 @@ fn hostile_action(rng: &mut Rng) -> Action {
     let mut point = || Point::new(coordinate(rng), coordinate(rng));
     let (from, to) = (point(), point());
     match rng.below(12) {
-        7..=8 => Action::Choose(Choice::ALL[rng.below(3) as usize]),
+        7..=8 => Action::Choose(Choice::ALL[rng.below(Choice::ALL.len() as u32) as usize]),
         0 => Action::Pass,
         1 => Action::Step { from, to },
         2 => Action::Capture(from),

@@ -199,6 +199,13 @@ fn a_refusal_names_points_as_the_board_of_the_game_does_in_both_languages() {
         IllegalAction::Ko(at),
         IllegalAction::Superko,
         IllegalAction::Suicide(at),
+        IllegalAction::SayFifthsFirst,
+        IllegalAction::NotCentre,
+        IllegalAction::OutsideCentre(5),
+        IllegalAction::InsideCentre(7),
+        IllegalAction::Offered(at),
+        IllegalAction::Symmetric(at),
+        IllegalAction::NotOffered(at),
     ] {
         assert_eq!(refusal.words(Language::English), refusal.to_string(), "Display is the English");
         assert_ne!(refusal.words(Language::Chinese), refusal.to_string());

@@ -300,7 +300,13 @@ fn random_games_of_gomoku_read_back_with_their_choices() {
             size: 9,
             rule,
             edge_five_wins: seed % 2 == 0,
-            opening: if seed % 4 < 2 { GomokuOpening::Free } else { GomokuOpening::Swap2 },
+            opening: [
+                GomokuOpening::Free,
+                GomokuOpening::Pro,
+                GomokuOpening::LongPro,
+                GomokuOpening::Swap,
+                GomokuOpening::Swap2,
+            ][seed as usize % 5],
             start: None,
         };
         let start = Gomoku::new(&setup).expect("the setup is valid");
@@ -423,7 +429,17 @@ fn setups_read_back_from_their_text() {
     for text in ["19", "9 territory komi=6.5", "13 superko=situational handicap=4", "9 komi=0 free=2"] {
         assert_eq!(text.parse::<GoSetup>().unwrap_or_else(|e| panic!("{text}: {e}")).to_string(), text);
     }
-    for text in ["15 freestyle", "20 standard no-edge", "15 renju swap2"] {
+    for text in [
+        "15 freestyle",
+        "20 standard no-edge",
+        "15 renju swap2",
+        "9 standard pro",
+        "19 freestyle no-edge long-pro",
+        "20 standard swap",
+        "15 renju taraguchi-10",
+        "15 renju soosorv-8",
+        "15 renju no-edge yamaguchi",
+    ] {
         assert_eq!(text.parse::<GomokuSetup>().unwrap_or_else(|e| panic!("{text}: {e}")).to_string(), text);
     }
     for text in ["quiet=120", "quiet=off black-first"] {

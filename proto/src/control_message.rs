@@ -136,6 +136,7 @@ fn sheet_bounds(sheet: &GameSheet) -> Result<(), EnvelopeError> {
     })?;
     bound(sheet.rule_sheet_en.len() <= limits::RULE_SHEET_BYTES, "GameSheet.rule_sheet_en")?;
     bound(sheet.rule_sheet_zh.len() <= limits::RULE_SHEET_BYTES, "GameSheet.rule_sheet_zh")?;
+    words(sheet.misfit.as_ref(), "GameSheet.misfit")?;
     text(&sheet.problem, "GameSheet.problem")
 }
 

@@ -329,6 +329,7 @@ mod tests {
                 wish: i32::MAX,
                 knows_hints: true,
                 knows_starts: true,
+                knows_openings: true,
             }
             .into(),
             Pair { step: Some(pair::Step::Commitment(key())) }.into(),

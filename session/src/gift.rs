@@ -18,6 +18,9 @@ impl Session {
         if record.setup.start().is_some() && !self.peer_knows_starts {
             return Err(Refused::StartsUnknown);
         }
+        if wire::is_of_later_opening(&record.setup) && !self.peer_knows_openings {
+            return Err(Refused::OpeningUnknown);
+        }
         let message = peer::Gift {
             record: Some(resume::record_message(&MatchRecord { reveal: None, ..record.clone() }, 0)),
         };

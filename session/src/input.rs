@@ -244,6 +244,9 @@ pub enum Refused {
     /// The peer's version does not know matches that begin from a position.
     #[error("the peer's version does not know matches from a position")]
     StartsUnknown,
+    /// The peer's version does not know this opening rule of gomoku.
+    #[error("the peer's version does not know this opening")]
+    OpeningUnknown,
     /// The setup makes no game.
     #[error(transparent)]
     Setup(#[from] engine::SetupError),

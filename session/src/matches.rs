@@ -106,6 +106,7 @@ impl Session {
     pub(crate) fn invitations<T>(&mut self, step: impl FnOnce(&mut Invitations, &mut Around<'_>) -> T) -> T {
         let link_is_up = matches!(self.link, Link::Up);
         let (peer_knows_hints, peer_knows_starts) = (self.peer_knows_hints, self.peer_knows_starts);
+        let peer_knows_openings = self.peer_knows_openings;
         let Self { invitations, matches, effects, nonces, peer_games, now, .. } = self;
         let around = &mut Around {
             now: *now,
@@ -113,6 +114,7 @@ impl Session {
             peer_games,
             peer_knows_hints,
             peer_knows_starts,
+            peer_knows_openings,
             matches,
             nonces,
             effects,

@@ -53,6 +53,7 @@ impl Session {
             wish: self.wish.map_or(0, |kind| wire::game(kind).into()),
             knows_hints: true,
             knows_starts: true,
+            knows_openings: true,
         });
     }
 
@@ -76,6 +77,7 @@ impl Session {
         self.peer_name = Some(name.clone());
         self.peer_knows_hints = hello.knows_hints;
         self.peer_knows_starts = hello.knows_starts;
+        self.peer_knows_openings = hello.knows_openings;
         self.peer_games = hello.games.iter().filter_map(|number| wire::read_game(*number)).collect();
         self.tell(Event::Greeted { name: name.clone(), wish: wire::read_game(hello.wish) });
         if self.known && !hello.wants_comparison {

@@ -45,6 +45,8 @@ pub struct Session {
     pub(crate) peer_knows_hints: bool,
     /// Whether the peer's last hello says that it knows matches that begin from a position.
     pub(crate) peer_knows_starts: bool,
+    /// Whether the peer's last hello says that it knows all opening rules of gomoku.
+    pub(crate) peer_knows_openings: bool,
     /// The game that this device's person would like to play.
     pub(crate) wish: Option<GameKind>,
     /// The last friend entry about the peer in the journal.
@@ -111,6 +113,7 @@ impl Session {
             peer_games: Vec::new(),
             peer_knows_hints: false,
             peer_knows_starts: false,
+            peer_knows_openings: false,
             wish: None,
             friend: None,
             now: Instant::default(),
@@ -200,6 +203,11 @@ impl Session {
     /// Whether the peer's last hello says that its version knows matches from a position that was set up.
     pub fn peer_knows_starts(&self) -> bool {
         self.peer_knows_starts
+    }
+
+    /// Whether the peer's last hello says that its version knows all opening rules of gomoku.
+    pub fn peer_knows_openings(&self) -> bool {
+        self.peer_knows_openings
     }
 
     /// Whether a person has compared strings with this peer.

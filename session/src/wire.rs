@@ -11,7 +11,7 @@ use crate::{MatchId, MatchResult};
 mod setup;
 
 pub use crate::unreadable::Unreadable;
-pub use setup::{is_for_peers, read_peer_setup, read_setup, setup};
+pub use setup::{is_for_peers, is_of_later_opening, read_peer_setup, read_setup, setup};
 
 /// The number of a game.
 pub fn game(kind: GameKind) -> board::Game {
@@ -72,7 +72,7 @@ pub fn action(action: Action) -> board::Action {
         Action::Toggle(at) => Kind::Toggle(point(at)),
         Action::Agree => Kind::Agree(true),
         Action::Resume => Kind::Resume(true),
-        Action::Choose(choice) => Kind::Choose(write_choice(choice).into()),
+        Action::Choose(choice) => Kind::Choose(write_choice(choice)),
         Action::Done(tenths) => Kind::Done(tenths),
     };
     board::Action { kind: Some(kind) }
@@ -96,11 +96,13 @@ pub fn read_action(action: Option<&board::Action>) -> Result<Action, Unreadable>
     })
 }
 
-fn write_choice(choice: Choice) -> board::Choice {
+/// The number of a choice. Those of fifth moves follow the others.
+fn write_choice(choice: Choice) -> i32 {
     match choice {
-        Choice::Black => board::Choice::Black,
-        Choice::White => board::Choice::White,
-        Choice::TwoMore => board::Choice::TwoMore,
+        Choice::Black => board::Choice::Black.into(),
+        Choice::White => board::Choice::White.into(),
+        Choice::TwoMore => board::Choice::TwoMore.into(),
+        Choice::Fifths(count) => board::Choice::TwoMore as i32 + i32::from(count),
     }
 }
 
@@ -110,6 +112,7 @@ fn read_choice(number: i32) -> Result<Choice, Unreadable> {
         Ok(board::Choice::White) => Ok(Choice::White),
         Ok(board::Choice::TwoMore) => Ok(Choice::TwoMore),
         Ok(board::Choice::Unspecified) | Err(_) => Err(Unreadable("choice")),
+        Ok(_) => Ok(Choice::Fifths((number - board::Choice::TwoMore as i32) as u8)),
     }
 }
 
@@ -177,8 +180,12 @@ fn read_reason(ending: board::Ending) -> Option<Reason> {
 
 /// Appends an action as packed in `peer.Record`: a varint of kind and point, for a step another of its end. Actions without a
 /// point share the kind of a pass: 0 for a pass, the number of a choice, `DONE` and the tenths of a second for the end of a run.
+/// A number of fifth moves shares the kind of a resumption.
 pub fn pack_action(action: Action, into: &mut Vec<u8>) {
     let (kind, at) = match action {
+        Action::Choose(Choice::Fifths(count)) => {
+            return pack_number(RESUME | u32::from(count) << KIND_BITS, into);
+        }
         Action::Choose(choice) => {
             return pack_number(PASS | (write_choice(choice) as u32) << KIND_BITS, into);
         }
@@ -190,7 +197,7 @@ pub fn pack_action(action: Action, into: &mut Vec<u8>) {
         Action::Press(at) => (4, Some(at)),
         Action::Toggle(at) => (5, Some(at)),
         Action::Agree => (6, None),
-        Action::Resume => (7, None),
+        Action::Resume => (RESUME, None),
     };
     pack_number(kind | at.map_or(0, interleave) << KIND_BITS, into);
     if let Action::Step { to, .. } = action {
@@ -229,7 +236,8 @@ pub fn unpack_actions(mut packed: &[u8]) -> Result<Vec<Action>, Unreadable> {
             (4, z) => Action::Press(separate(z)?),
             (5, z) => Action::Toggle(separate(z)?),
             (6, 0) => Action::Agree,
-            (7, 0) => Action::Resume,
+            (RESUME, 0) => Action::Resume,
+            (RESUME, count @ 1..=MOST_FIFTHS) => Action::Choose(Choice::Fifths(count as u8)),
             _ => return Err(Unreadable("actions")),
         });
     }
@@ -256,7 +264,9 @@ pub(crate) fn unpack_times(mut packed: &[u8], count: usize) -> Result<Vec<u32>, 
 
 const KIND_BITS: u32 = 3;
 const PASS: u32 = 3;
-/// Above the numbers of choices.
+const RESUME: u32 = 7;
+const MOST_FIFTHS: u32 = Choice::MOST_FIFTHS as u32;
+/// Above the numbers of the choices that are packed with it.
 const DONE: u32 = 4;
 
 /// Bits of a column or row below [`limits::ROWS_OR_COLUMNS`].

@@ -54,7 +54,7 @@ impl Fuzzer {
             2 => Kind::Capture(point),
             3 => Kind::Place(self.rng.next_u64() as u32),
             4 => return None,
-            5 => Kind::Choose(self.below(5) as i32),
+            5 => Kind::Choose(self.below(16) as i32),
             _ => Kind::Place(point),
         };
         Some(board::Action { kind: Some(kind) })
@@ -142,6 +142,7 @@ impl Fuzzer {
                 wish: i32::MAX,
                 knows_hints: self.below(2) == 0,
                 knows_starts: self.below(2) == 0,
+                knows_openings: self.below(2) == 0,
             }
             .into(),
             1 => peer::Pair { step: Some(peer::pair::Step::Nonce(Bytes::from_static(&[0; 32]))) }.into(),

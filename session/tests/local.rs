@@ -70,7 +70,7 @@ fn after_any_commands_the_journal_holds_what_is_shown_and_a_full_disk_changes_no
     let mut entries = 0;
     for seed in 0..120 {
         let mut rng = Rng::new(seed);
-        let setup = match any_small(rng.below(10) as u8) {
+        let setup = match any_small(rng.below(36) as u8) {
             race if race.is_race() => GameKind::LightsOut.default_setup(),
             setup => setup,
         };

@@ -5,7 +5,9 @@ mod pair;
 
 use engine::go::GoSetup;
 use engine::liuzhou::LiuzhouSetup;
-use engine::{Action, AnyGame, Choice, GameKind, GomokuOpening, GomokuSetup, Point, Rng, Setup, Side};
+use engine::{
+    Action, AnyGame, Choice, GameKind, GomokuOpening, GomokuRule, GomokuSetup, Point, Rng, Setup, Side,
+};
 use pair::{ANNA, BERT, CUTS, Pair, invite, place};
 use session::{Command, MatchId};
 
@@ -120,6 +122,40 @@ fn colours_chosen_in_swap2_are_the_same_on_both_devices() {
             let colors =
                 [ANNA, BERT].map(|device| pair.devices[device].state(MATCH).position().color(Side::First));
             assert_eq!(colors[0], colors[1]);
+        });
+    }
+}
+
+#[test]
+fn decisions_and_fifth_moves_of_renju_are_the_same_on_both_devices() {
+    let text = |setup: &Setup, texts: &str| -> Vec<Action> {
+        let mut game = AnyGame::new(setup).expect("the setup is valid");
+        let action = |text: &str| {
+            let action = game.parse(text).expect("an action");
+            game.act(action).expect("a legal one");
+            action
+        };
+        texts.split(' ').map(action).collect()
+    };
+    for (opening, texts) in [
+        (GomokuOpening::Pro, "h8 i9 k11 h9"),
+        (GomokuOpening::LongPro, "h8 i9 l8 h9"),
+        (GomokuOpening::Swap, "h8 i9 j7 black h9"),
+        (GomokuOpening::Taraguchi10, "h8 black i9 white j8 black h9 white g7 black a1"),
+        (
+            GomokuOpening::Taraguchi10,
+            "h8 black i9 white j8 black h9 offer10 a1 a2 a3 a4 a5 a6 a7 a8 a9 b1 a5 c1",
+        ),
+        (GomokuOpening::Soosorv8, "h8 i9 j8 black a1 offer2 white b2 c4 c4 d5"),
+        (GomokuOpening::Soosorv8, "h8 i9 j8 white a1 offer1 black b2 d5"),
+        (GomokuOpening::Yamaguchi, "h8 i9 j8 offer3 black a1 b2 c4 d6 c4 d5"),
+    ] {
+        let rule = if opening.is_of_renju() { GomokuRule::Renju } else { GomokuRule::Standard };
+        let setup = Setup::Gomoku(GomokuSetup { rule, opening, ..GomokuSetup::default() });
+        check(&setup, &text(&setup, texts), |pair| {
+            let [anna, bert] = [ANNA, BERT].map(|device| pair.devices[device].state(MATCH).position());
+            assert_eq!(anna.key(), bert.key(), "{texts}");
+            assert_eq!(anna.color(Side::First), bert.color(Side::First), "{texts}");
         });
     }
 }

@@ -243,6 +243,25 @@ test("swap2 is chosen by buttons", async () => {
   await player.page.close();
 });
 
+test("renju's fifth moves are counted by buttons, offered and chosen by touch", async () => {
+  const room = await host.room("gomoku", "-o", "rule=renju", "-o", "opening=soosorv-8");
+  const player = await sit(browser, room.url);
+  for (const action of ["h8", "i9", "j8"]) await host.until(room.id, (board) => board.can_act, "placing").then(() => host.ctl("play", action, "--room", room.id));
+  await player.sees(3);
+  await player.choose("white");
+  await host.until(room.id, ({ ply }) => ply === 4, "white");
+  await player.mayAct();
+  await player.play("a1");
+  await host.until(room.id, ({ ply }) => ply === 5, "the fourth stone");
+  await player.choose("fifths_2");
+  for (const action of ["black", "b2", "c4"]) await host.until(room.id, (board) => board.can_act, action).then(() => host.ctl("play", action, "--room", room.id));
+  await player.mayAct();
+  await player.play("c4");
+  await host.until(room.id, ({ ply }) => ply === 10, "the fifth stone");
+  assert.equal((await host.board(room.id)).turn, "second");
+  await player.page.close();
+});
+
 test("Go's dead stones are marked by both and agreed on", async () => {
   const room = await host.room("go", "-o", "size=9");
   const player = await sit(browser, room.url, { game: "go" });

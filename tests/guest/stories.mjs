@@ -141,6 +141,10 @@ const swap2 = room(
   { ...gomokuBoard, ply: 3, pieces: stones("h8 j9", "i10"), last: { place: named("j9") }, touch: { ...quiet, kind: "choose" }, choices: [{ choose: "black" }, { choose: "white" }, { choose: "two_more" }] },
   { record: ["h8", "i10", "j9"], rule: words("Standard, swap2", "标准，三手交换") },
 );
+const fifths = room(
+  { ...gomokuBoard, ply: 4, turn: "second", pieces: stones("h8 j8", "i9 a1"), last: { place: named("a1") }, touch: { ...quiet, kind: "choose" }, choices: Array.from({ length: 8 }, (_, n) => ({ choose: `fifths_${n + 1}` })) },
+  { record: ["h8", "i9", "j8", "white", "a1"], rule: words("Renju, Soosõrv-8", "连珠，索索夫-8") },
+);
 const renju = room(
   { ...gomokuBoard, turn: "first", touch: { ...place("first"), warnings: [{ at: named("h9"), words: words("double three", "三三"), points: [] }] }, marks: [{ at: named("h9"), kind: "forbidden", side: "unspecified", words: words("double three", "三三") }] },
   { record, you: "first", can_act: true, first: { ...gomoku.second }, second: { ...gomoku.first }, rule: words("Renju", "连珠") },
@@ -186,6 +190,7 @@ export const STORIES = {
   race: seat(racing),
   large: seat(large),
   swap2: seat(swap2),
+  fifths: seat(fifths),
   over: { ...seat(over), answers },
   achieved: seat({ ...over, achieved: { help: "none", first_win: false, streak: 3, fewest: false, best_before: 0, next_level: 0, review: false } }),
   scored: seat(scored),

@@ -406,6 +406,25 @@ async fn colours_are_chosen_in_the_opening_and_pieces_of_liuzhou_chess_are_taken
     assert_eq!(anna.room(&id).await["record"], ben.room(&id).await["record"]);
     resign(&mut ben, &mut anna, &id).await;
 
+    // Renju: a number of fifth moves, and each of them.
+    let renju = ["--option", "rule=renju", "--option", "opening=soosorv-8", "--colour", "first"];
+    let id = begin(&mut anna, &mut ben, &renju).await;
+    for action in ["h8", "i9", "j8"] {
+        anna.plays(&id, action).await;
+    }
+    both_see(&mut anna, &mut ben, &id, |room| room.record.len() == 3).await;
+    for action in ["white", "a1", "offer2"] {
+        ben.plays(&id, action).await;
+    }
+    both_see(&mut anna, &mut ben, &id, |room| room.record.len() == 6).await;
+    for action in ["black", "b2", "c4"] {
+        anna.plays(&id, action).await;
+    }
+    both_see(&mut anna, &mut ben, &id, |room| room.record.len() == 9).await;
+    play(&mut ben, &mut anna, &id, &["c4"]).await;
+    assert_eq!(anna.room(&id).await["record"], ben.room(&id).await["record"]);
+    resign(&mut ben, &mut anna, &id).await;
+
     // A square makes a capture due at once.
     let id = begin(&mut anna, &mut ben, &["--game", "liuzhou", "--colour", "first"]).await;
     play(&mut anna, &mut ben, &id, &["b2", "e5", "b3", "e2", "c2", "a6", "c3"]).await;

@@ -651,6 +651,7 @@ fn action(one: &Value) -> Action {
             1 => Choice::Black,
             2 => Choice::White,
             3 => Choice::TwoMore,
+            number @ 4..=13 => Choice::Fifths(number - 3),
             other => panic!("no choice: {other}"),
         }),
         "done" => Action::Done(number(&parts[1])),

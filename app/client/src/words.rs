@@ -108,7 +108,12 @@ pub fn setup(setup: Option<&Setup>) -> String {
         Some(setup::Game::Gomoku(gomoku)) => {
             let rule = word!(GomokuRule, gomoku.rule, "GOMOKU_RULE_");
             let edge = if gomoku.edge_five_wins { "" } else { ", edge five does not win" };
-            let opening = if gomoku.opening() == GomokuOpening::Swap2 { ", swap2" } else { "" };
+            let opening = match gomoku.opening() {
+                GomokuOpening::Free => String::new(),
+                _ => {
+                    format!(", {}", word!(GomokuOpening, gomoku.opening, "GOMOKU_OPENING_").replace('_', "-"))
+                }
+            };
             format!("gomoku {0}x{0}, {rule}{edge}{opening}", gomoku.size)
         }
         Some(setup::Game::Liuzhou(_)) => "liuzhou".into(),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use engine::{Action, AnyGame, GameKind, GomokuOpening, Report, Score, Setup};
+use engine::{Action, AnyGame, GameKind, Report, Score, Setup};
 
 use crate::fault::{Fault, shown};
 use crate::gomocup::Gomocup;
@@ -73,9 +73,7 @@ pub fn plays(protocol: Protocol, setup: &Setup) -> bool {
     match (protocol, setup) {
         (Protocol::Uci | Protocol::Ucci, Setup::Xiangqi(_)) | (Protocol::Gtp, Setup::Go(_)) => true,
         // Lines along the edge win in each program.
-        (Protocol::Gomocup, Setup::Gomoku(setup)) => {
-            setup.edge_five_wins && matches!(setup.opening, GomokuOpening::Free | GomokuOpening::Swap2)
-        }
+        (Protocol::Gomocup, Setup::Gomoku(setup)) => setup.edge_five_wins && !setup.opening.is_of_renju(),
         _ => false,
     }
 }

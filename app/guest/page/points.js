@@ -130,6 +130,7 @@ export function pointsOf(board, layout, more = {}) {
   for (const { at, side, kind } of board.marks) {
     if (kind === "territory") mark(at, "territory", side);
     else if (kind === "target") mark(at, "target", 2);
+    else if (kind === "offered") mark(at, "target", 1);
     else if (MARKS[kind]) mark(at, MARKS[kind]);
   }
   const last = pointOf(board.last);

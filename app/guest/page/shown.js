@@ -167,7 +167,8 @@ const CHOICE_WORDS = { pass: "pass", agree: "agreeCount", resume: "playOn", blac
 function choiceButton(choice) {
   const name = choice.choose ?? Object.keys(choice)[0];
   const element = make("button", { type: "button", className: `button${name === "agree" ? " primary" : ""}`, disabled: !state.up || state.sent !== null });
-  element.textContent = say(CHOICE_WORDS[name] ?? "other");
+  const fifths = /^fifths_(\d+)$/.exec(name);
+  element.textContent = fifths ? say("fifths", fifths[1]) : say(CHOICE_WORDS[name] ?? "other");
   element.dataset.choice = name;
   element.addEventListener("click", () => act(choice));
   return element;

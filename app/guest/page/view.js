@@ -294,7 +294,7 @@ export function showResult(state) {
   if (hint) write(at("rematch-hint"), colourWordNext(room));
 }
 
-/// Colour in the next game, where sides are swapped and the swap of swap2 is undone.
+/// Colour in the next game, where sides are swapped and the swap of the opening is undone.
 function colourWordNext(room) {
   return colourWord({ ...room, swapped: false }, other(room.you), "next");
 }

@@ -132,6 +132,7 @@ export const ALL = {
   playBlack: ["Play Black", "执黑"],
   playWhite: ["Play White", "执白"],
   twoMore: ["Two more stones", "再摆两子"],
+  fifths: ["Fifth moves: {0}", "第五手 {0} 个点"],
   other: ["Continue", "继续"],
   playThere: ["Play there", "下在这里"],
   notThere: ["Not there", "换个地方"],

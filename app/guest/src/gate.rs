@@ -126,7 +126,7 @@ pub enum Action {
     Agree(Yes),
     /// Go: resumes play.
     Resume(Yes),
-    /// Gomoku: a decision of the swap2 opening.
+    /// Gomoku: a decision of the opening.
     Choose(Choice),
 }
 
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for Yes {
     }
 }
 
-/// A decision of gomoku's swap2 opening.
+/// A decision of an opening of gomoku.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
@@ -152,6 +152,36 @@ pub enum Choice {
     White,
     /// Places two more stones.
     TwoMore,
+    /// Renju: so many fifth moves.
+    #[serde(rename = "fifths_1")]
+    Fifths1,
+    /// 2 fifth moves.
+    #[serde(rename = "fifths_2")]
+    Fifths2,
+    /// 3 fifth moves.
+    #[serde(rename = "fifths_3")]
+    Fifths3,
+    /// 4 fifth moves.
+    #[serde(rename = "fifths_4")]
+    Fifths4,
+    /// 5 fifth moves.
+    #[serde(rename = "fifths_5")]
+    Fifths5,
+    /// 6 fifth moves.
+    #[serde(rename = "fifths_6")]
+    Fifths6,
+    /// 7 fifth moves.
+    #[serde(rename = "fifths_7")]
+    Fifths7,
+    /// 8 fifth moves.
+    #[serde(rename = "fifths_8")]
+    Fifths8,
+    /// 9 fifth moves.
+    #[serde(rename = "fifths_9")]
+    Fifths9,
+    /// 10 fifth moves.
+    #[serde(rename = "fifths_10")]
+    Fifths10,
 }
 
 impl From<Action> for board::Action {
@@ -170,6 +200,16 @@ impl From<Action> for board::Action {
                 Choice::Black => board::Choice::Black.into(),
                 Choice::White => board::Choice::White.into(),
                 Choice::TwoMore => board::Choice::TwoMore.into(),
+                Choice::Fifths1 => board::Choice::Fifths1.into(),
+                Choice::Fifths2 => board::Choice::Fifths2.into(),
+                Choice::Fifths3 => board::Choice::Fifths3.into(),
+                Choice::Fifths4 => board::Choice::Fifths4.into(),
+                Choice::Fifths5 => board::Choice::Fifths5.into(),
+                Choice::Fifths6 => board::Choice::Fifths6.into(),
+                Choice::Fifths7 => board::Choice::Fifths7.into(),
+                Choice::Fifths8 => board::Choice::Fifths8.into(),
+                Choice::Fifths9 => board::Choice::Fifths9.into(),
+                Choice::Fifths10 => board::Choice::Fifths10.into(),
             }),
         };
         Self { kind: Some(kind) }
@@ -395,6 +435,8 @@ mod tests {
             (r#"{"resume":true}"#, Kind::Resume(true)),
             (r#"{"choose":"two_more"}"#, Kind::Choose(board::Choice::TwoMore.into())),
             (r#"{"choose":"black"}"#, Kind::Choose(board::Choice::Black.into())),
+            (r#"{"choose":"fifths_1"}"#, Kind::Choose(board::Choice::Fifths1.into())),
+            (r#"{"choose":"fifths_10"}"#, Kind::Choose(board::Choice::Fifths10.into())),
         ] {
             assert_eq!(kind(text), Some(expected), "{text}");
         }

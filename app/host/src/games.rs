@@ -100,6 +100,11 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
         rule_sheet_zh: setup.rule_sheet(Language::Chinese),
         setup: Some(wire::setup(&setup)),
         problem,
+        misfit: setup.misfit(Language::English).map(|_| {
+            let [zh, en] = [Language::Chinese, Language::English]
+                .map(|language| setup.misfit(language).unwrap_or_default().to_owned());
+            control::Words { zh, en }
+        }),
         paces: paces(asked.pace.as_ref())?,
         // It is of the person, not of the game.
         strength: None,

@@ -19,6 +19,9 @@ pub(crate) const ACCOUNT_OF: &str = "account_of/";
 /// that was set up, by its last hello.
 pub(crate) const KNOWS_STARTS: &str = "knows_starts/";
 
+/// The same for all opening rules of gomoku.
+pub(crate) const KNOWS_OPENINGS: &str = "knows_openings/";
+
 /// Dereferences to [`Store`] for reading; writing is possible through [`Journal::keep`] only, so that every failed write is
 /// reported.
 pub(crate) struct Journal {

@@ -243,8 +243,8 @@ fn judge_all(
         tell(Some(Box::new(PositionJudged { shown: judgement, mistake })));
         let Some(action) = next.next() else { return };
         before = found.map(|(report, permille)| (ply, game.clone(), *action, report, permille));
-        moves += u32::from(action.is_move());
         ply += 1;
+        moves = show::moves(&actions[..ply as usize]);
         if game.act(*action).is_err() {
             return;
         }

@@ -17,14 +17,23 @@ pub(crate) struct People<P = Peer> {
     gone: BTreeSet<PlayerId>,
 }
 
+/// What the version of a player knows, for letters to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Knows {
+    /// Matches from a position that was set up.
+    pub(crate) starts: bool,
+    /// All opening rules of gomoku. `None`: the hello was kept by a version of this device that did not know the word.
+    pub(crate) openings: Option<bool>,
+}
+
 /// The facts about one player.
 struct Person<P> {
     peer: Option<P>,
     account: Option<String>,
     /// Carrier of a friend's pairing.
     met_by: Option<control::Carrier>,
-    /// Whether its version knows matches from a position that was set up, by its last hello; `None` before the first.
-    knows_starts: Option<bool>,
+    /// What its version knows, by its last hello; `None` before the first.
+    knows: Option<Knows>,
     /// The address at which the player was dialed, for clients that asked for the address.
     met_at: Option<Address>,
     /// The friend code read since the start of the host, with addresses of this player.
@@ -41,7 +50,7 @@ impl<P> Default for Person<P> {
             peer: None,
             account: None,
             met_by: None,
-            knows_starts: None,
+            knows: None,
             met_at: None,
             code: None,
             string_is_shown: false,
@@ -142,13 +151,13 @@ impl<P> People<P> {
         self.of(key).met_by = Some(carrier);
     }
 
-    pub(crate) fn knows_starts(&self, key: PlayerId) -> Option<bool> {
-        self.all.get(&key)?.knows_starts
+    pub(crate) fn knows(&self, key: PlayerId) -> Option<Knows> {
+        self.all.get(&key)?.knows
     }
 
     /// Returns whether that is new.
-    pub(crate) fn set_knows_starts(&mut self, key: PlayerId, knows: bool) -> bool {
-        self.of(key).knows_starts.replace(knows) != Some(knows)
+    pub(crate) fn set_knows(&mut self, key: PlayerId, knows: Knows) -> bool {
+        self.of(key).knows.replace(knows) != Some(knows)
     }
 
     pub(crate) fn met_at(&self, key: PlayerId) -> Option<&Address> {
@@ -241,7 +250,8 @@ mod tests {
             people.insert(key, name);
             people.set_account(key, format!("{name}@example.org"));
             people.set_met_by(key, control::Carrier::Lan);
-            assert!(people.set_knows_starts(key, true) && !people.set_knows_starts(key, true));
+            let knows = Knows { starts: true, openings: Some(true) };
+            assert!(people.set_knows(key, knows) && !people.set_knows(key, knows));
             people.set_met_at(key, place());
             people.set_code(key, code(key));
             people.show_string(key);
@@ -258,7 +268,7 @@ mod tests {
         assert!(people.get(&BEN).is_none() && !people.keys().any(|key| *key == BEN));
         assert_eq!(people.account(BEN), None);
         assert_eq!(people.met_by(BEN), None);
-        assert_eq!((people.knows_starts(BEN), people.knows_starts(ANNA)), (None, Some(true)));
+        assert!(people.knows(BEN).is_none() && people.knows(ANNA).is_some_and(|knows| knows.starts));
         assert_eq!(people.met_at(BEN), None);
         assert!(people.code(BEN).is_none());
         assert!(!people.hide_string(BEN));

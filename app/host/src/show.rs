@@ -7,8 +7,8 @@ use engine::heading::{Cause, Ended};
 use engine::lights_out::Run;
 use engine::liuzhou::FormationKind;
 use engine::{
-    Action, AnyGame, Fact, Game as _, GameKind, Language, Level, Mark, MarkKind, Piece, PieceView, Point,
-    Report, Score, Side, Touch,
+    Action, AnyGame, Choice, Fact, Game as _, GameKind, Language, Level, Mark, MarkKind, Piece, PieceView,
+    Point, Report, Score, Side, Touch,
 };
 use link::{CarrierKind, CarrierState};
 use proto::{board, control, peer};
@@ -56,6 +56,9 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
     let mut touch = touch(if over { Touch::Nothing } else { view.touch }, &marks);
     if touch.kind() == control::TouchKind::TouchStep {
         touch.stuck = game.stuck().into_iter().map(warning).collect();
+    }
+    if let (control::TouchKind::TouchChoose, AnyGame::Gomoku(gomoku)) = (touch.kind(), game) {
+        touch.stone = side(gomoku.next_color()).into();
     }
     let lines = lines(game, view.columns.into(), &marks);
     control::Board {
@@ -314,6 +317,7 @@ pub(crate) fn mark(mark: Mark) -> control::Mark {
         MarkKind::Press => control::MarkKind::MarkPress,
         MarkKind::Forbidden => control::MarkKind::MarkForbidden,
         MarkKind::Fault => control::MarkKind::MarkFault,
+        MarkKind::Offered => control::MarkKind::MarkOffered,
     };
     control::Mark { at: wire::point(mark.at), kind: kind.into(), side: of.into(), words: None }
 }
@@ -335,9 +339,15 @@ fn fact(fact: Fact) -> control::Fact {
     control::Fact { kind: kind.into(), side: of.into(), number, words: None }
 }
 
-/// The number of these actions that players count as moves.
+/// The number of these actions that players count as moves. Of several fifth moves that are offered after the fourth stone,
+/// only the one that is chosen is a move.
 pub(crate) fn moves(actions: &[Action]) -> u32 {
-    actions.iter().filter(|action| action.is_move()).count() as u32
+    let moves = actions.iter().filter(|action| action.is_move()).count() as u32;
+    let fifths = actions.iter().find_map(|action| match action {
+        Action::Choose(Choice::Fifths(count @ 2..)) => Some(u32::from(*count)),
+        _ => None,
+    });
+    moves - fifths.map_or(0, |fifths| moves.saturating_sub(4).min(fifths))
 }
 
 pub(crate) fn seat(seat: &Seat, assist: Option<Level>, name: String, away: bool) -> control::Seat {

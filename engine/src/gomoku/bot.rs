@@ -1,11 +1,12 @@
 //! The gomoku bot and its levels.
 
+use super::balance::{BALANCING_NODES, BALANCING_TRIED, Balance, EVEN};
 use super::board::{Board, Square, Tables};
 use super::book::Book;
 use super::greedy::greedy;
 use super::position::Position;
 use super::vcf::Solver;
-use super::{Gomoku, GomokuRule};
+use super::{Gomoku, GomokuOpening, GomokuRule};
 use crate::bot::lines_apart;
 use crate::parameters::{self, Parameter, ParameterError, ParameterRef, Visit};
 use crate::search::{AlphaBeta, AlphaBetaGame, Clock, Finding, Options, Value};
@@ -43,10 +44,6 @@ struct Strength {
 
 const MB: usize = 1 << 20;
 const NO_LIMIT: u32 = u32::MAX;
-/// Swap2: number of candidates for the last opening stone, and nodes for each: 60 ms on an old handheld. Levels with fewer
-/// nodes place a random stone.
-const BALANCING_TRIED: usize = 12;
-const BALANCING_NODES: u64 = 4_000;
 /// Bytes of table per node of a limited search, with some reserve.
 const BYTES_PER_NODE: usize = 32;
 
@@ -131,9 +128,18 @@ impl GomokuBot {
         }
     }
 
-    /// A decision during swap2: stones near the centre by the seed, where the last one leaves the sides balanced; at level 1
-    /// any choice.
+    /// A decision during the opening, except plain moves and what a search of the level decides: colours of Swap and Swap2.
     fn opening(&self, game: &Gomoku) -> Option<Action> {
+        let balance = Balance {
+            nodes: self.strength.nodes,
+            net: self.net,
+            seed: self.seed,
+            searches: self.strength.depth > 0,
+        };
+        let opening = game.setup().opening;
+        if !matches!(opening, GomokuOpening::Swap | GomokuOpening::Swap2) {
+            return balance.decide(game);
+        }
         let mut rng = Rng::new(self.seed ^ game.key());
         if !game.choices().is_empty() && self.strength.depth == 0 {
             return Some(Action::Choose(game.choices()[rng.below(game.choices().len() as u32) as usize]));
@@ -156,23 +162,10 @@ impl GomokuBot {
         let lead = |action: Action| {
             let mut after = game.clone();
             after.play(after.legal_move(action).ok()?);
-            (!after.choices().is_empty()).then(|| self.lead(&after))
+            (!after.choices().is_empty()).then(|| balance.lead(&after))
         };
         let stones = std::iter::once(first).chain(ring).take(BALANCING_TRIED);
         stones.min_by_key(|&action| lead(action)).or(Some(first))
-    }
-
-    /// Absolute score by a short search.
-    fn lead(&self, game: &Gomoku) -> i32 {
-        let stop = std::sync::atomic::AtomicBool::new(false);
-        let elapsed = || std::time::Duration::ZERO;
-        let limits =
-            Limits { time: None, nodes: Some(BALANCING_NODES), depth: None, stop: &stop, elapsed: &elapsed };
-        let board = Board::new(game, Tables::shared(game.setup().rule));
-        let mut position = Position::new(board, Solver::new()).with_net(self.net);
-        let mut search = AlphaBeta::new(MB / 8, Options::default());
-        let found = search.search(&mut position, &mut Clock::new(&limits), &mut |_| {});
-        found.map_or(Value::INFINITE, |found| found.value.abs())
     }
 
     /// A decision without the book.
@@ -316,8 +309,6 @@ impl GomokuBot {
 
 /// The colour to choose by a score for White, whose stone is next; two more stones if the score is balanced.
 fn preferred(choices: &[Choice], score: Score) -> Choice {
-    /// A fifth of the score that multiplies the odds of winning by e.
-    const EVEN: i32 = 80;
     match score {
         Score::Points(points) | Score::Chance { points, .. }
             if points.abs() <= EVEN && choices.contains(&Choice::TwoMore) =>

@@ -1,12 +1,14 @@
 //! Gomoku 五子棋: five in a row.
 //!
-//! `rules` is the game, `renju` its forbidden points, `stage` the opening rules with choice of colours, `openings` the names of
-//! renju's openings, `setup` the options, `line` one-line positions, and `psq` Gomocup's files. The bot: `greedy` is level
-//! 1, `book` the opening book of level 10.
+//! `rules` is the game, `renju` its forbidden points, `stage` the opening rules, `fifths` which fifth moves are the same,
+//! `openings` the names of renju's openings, `setup` the options, `line` one-line positions, and `psq` Gomocup's files. The
+//! bot: `greedy` is level 1, `balance` decides in openings, `book` is the opening book of level 10.
 
+mod balance;
 mod board;
 mod book;
 mod bot;
+mod fifths;
 pub mod fit;
 mod greedy;
 mod line;

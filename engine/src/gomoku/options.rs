@@ -54,7 +54,18 @@ impl Options for GomokuSetup {
                 Both::new("开局", "Opening"),
                 vec![
                     listed!("free", "自由开局", "Free", opening = GomokuOpening::Free),
+                    listed!("pro", "Pro", "Pro", opening = GomokuOpening::Pro),
+                    listed!("long-pro", "Long Pro", "Long Pro", opening = GomokuOpening::LongPro),
+                    listed!("swap", "Swap", "Swap", opening = GomokuOpening::Swap),
                     listed!("swap2", "Swap2", "Swap2", opening = GomokuOpening::Swap2),
+                    listed!(
+                        "taraguchi-10",
+                        "塔拉山口-10",
+                        "Taraguchi-10",
+                        opening = GomokuOpening::Taraguchi10
+                    ),
+                    listed!("soosorv-8", "索索夫-8", "Soosõrv-8", opening = GomokuOpening::Soosorv8),
+                    listed!("yamaguchi", "山口", "Yamaguchi", opening = GomokuOpening::Yamaguchi),
                 ],
             ),
             switch!("edge-five", "边线上的五连算胜", "Five on the edge wins", edge_five_wins),

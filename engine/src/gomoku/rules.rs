@@ -1,11 +1,12 @@
 //! The rules of gomoku.
 //!
-//! Sources: freestyle and standard as at Gomocup (gomocup.org/detail-information, rules 0 and 1); renju and swap2 as in
-//! their modules. A forbidden point of renju may be played, and loses: renju.net, rule 9.1. The edge option is this
+//! Sources: freestyle and standard as at Gomocup (gomocup.org/detail-information, rules 0 and 1); renju and the opening
+//! rules as in their modules. A forbidden point of renju may be played, and loses: renju.net, rule 9.1. The edge option is this
 //! project's own.
 
+use super::fifths;
 use super::renju::Trial;
-use super::stage::Stage;
+use super::stage::{Stage, Step};
 use super::{DIRECTIONS, Fault, GomokuOpening, GomokuRule, GomokuSetup, Opening};
 use crate::game::points;
 use crate::start::{Start, StartError};
@@ -19,8 +20,10 @@ use crate::{
 pub enum GomokuMove {
     /// Place a stone.
     Place(Placement),
-    /// Choose a colour, or let the opponent choose.
+    /// Choose a colour, or let the opponent choose; say how many fifth moves there are.
     Choose(Choice),
+    /// Offer this point as a fifth move (renju). No stone is placed.
+    Offer(Placement),
 }
 
 impl GomokuMove {
@@ -28,7 +31,7 @@ impl GomokuMove {
     pub const fn placement(self) -> Option<Placement> {
         match self {
             Self::Place(placement) => Some(placement),
-            Self::Choose(_) => None,
+            Self::Choose(_) | Self::Offer(_) => None,
         }
     }
 }
@@ -55,8 +58,8 @@ impl Placement {
 
 /// A position of gomoku. Black moves first; Black is [`Side::First`], unless the players have swapped colours.
 ///
-/// The key covers the setup, the stones, the pending decision and the colours of the players. It leaves out the order of
-/// moves and which stone was last.
+/// The key covers the setup, the stones, the pending decision, the fifth moves offered and the colours of the players. It
+/// leaves out the order of moves and which stone was last.
 #[derive(Clone)]
 pub struct Gomoku {
     setup: GomokuSetup,
@@ -67,6 +70,8 @@ pub struct Gomoku {
     /// Colour of the next stone.
     color: Side,
     stage: Stage,
+    /// The fifth moves offered so far, in order; empty once one of them is chosen.
+    offered: Vec<Placement>,
     ply: u32,
     last: Option<GomokuMove>,
     /// The first three stones, which determine the name of the opening.
@@ -95,7 +100,7 @@ impl Gomoku {
     pub fn forbidden(&self) -> Vec<(Point, Fault)> {
         let asked = self.setup.rule == GomokuRule::Renju
             && self.color == Side::First
-            && matches!(self.stage, Stage::Settled { .. })
+            && self.stage.is_settled()
             && self.outcome().is_none();
         if asked { self.trial(&mut self.stones.clone()).forbidden() } else { Vec::new() }
     }
@@ -117,19 +122,33 @@ impl Gomoku {
         Opening::of(self.setup.size, [first, second, third].map(|stone| (stone.column, stone.row)))
     }
 
-    /// During swap2: the pending decision and its consequences, as a sentence for both players.
+    /// During the opening: the pending decision and its consequences, as a sentence for both players.
     pub fn told(&self, language: Language) -> Option<String> {
-        self.stage.told(self.color, language)
+        self.stage.told(self.color, self.offered.len(), language)
     }
 
-    /// The choices of the player to move; empty while a stone is next.
+    /// The choices of the player to move; empty while a point is next.
     pub fn choices(&self) -> &'static [Choice] {
         self.stage.choices()
     }
 
-    /// Whether the players have not chosen their colours yet.
+    /// Whether decisions of the opening rule are still due: colours, fifth moves, stones that may not go anywhere.
     pub fn is_opening(&self) -> bool {
-        !matches!(self.stage, Stage::Settled { .. })
+        !self.stage.is_settled()
+    }
+
+    /// Whether the next point is offered as a fifth move, and is no stone.
+    pub fn is_offering(&self) -> bool {
+        self.stage.step() == Step::Offer
+    }
+
+    /// The fifth moves offered so far, in order.
+    pub fn offered(&self) -> impl Iterator<Item = Point> {
+        self.offered.iter().map(|placement| placement.point())
+    }
+
+    pub(super) fn stage(&self) -> Stage {
+        self.stage
     }
 
     /// Colour of the next stone.
@@ -149,6 +168,7 @@ impl Gomoku {
             stone_count: 0,
             color: Side::First,
             stage: Stage::new(setup.opening),
+            offered: Vec::new(),
             ply: 0,
             last: None,
             opening: [None; 3],
@@ -194,8 +214,8 @@ impl Gomoku {
         }
         game.stone_count = game.stones.iter().flatten().count();
         game.color = next;
-        let swapped = matches!(self.stage, Stage::Settled { swapped: true });
-        game.stage = Stage::Settled { swapped };
+        game.stage = self.stage.settled();
+        game.offered.clear();
         game.opening = [None; 3];
         (game.five, game.fault) = (Vec::new(), None);
         game.stones_key = game.fresh_key() ^ stage_key(game.stage);
@@ -209,6 +229,43 @@ impl Gomoku {
         all.find_map(|placement| {
             let stone = self.stones[self.index(placement)];
             stone.filter(|&side| !self.fives_through(placement, side).is_empty())
+        })
+    }
+
+    /// What a point that is touched means for the pending stone or fifth move, or why it may not be.
+    fn placed(&self, placement: Placement) -> Result<GomokuMove, IllegalAction> {
+        let point = placement.point();
+        if self.stones[self.index(placement)].is_some() {
+            return Err(IllegalAction::Occupied(point));
+        }
+        match self.stage.step() {
+            Step::Offer => match fifths::same(self, point, self.offered()) {
+                Some(at) if at == point => Err(IllegalAction::Offered(at)),
+                Some(at) => Err(IllegalAction::Symmetric(at)),
+                None => Ok(GomokuMove::Offer(placement)),
+            },
+            Step::Pick if !self.offered.contains(&placement) => Err(IllegalAction::NotOffered(point)),
+            Step::Pick | Step::Settled => Ok(placement.into()),
+            Step::Stone(_) => match self.stage.area().refuses(self.distance(placement)) {
+                Some(refusal) => Err(refusal),
+                None => Ok(placement.into()),
+            },
+            Step::Colours(_) => Err(IllegalAction::ChooseFirst),
+            Step::Fifths(_) => Err(IllegalAction::SayFifthsFirst),
+        }
+    }
+
+    /// The number of lines from a point to the centre of a board of odd size, along the axis where it is further.
+    fn distance(&self, placement: Placement) -> u8 {
+        let centre = self.setup.size / 2;
+        placement.column.abs_diff(centre).max(placement.row.abs_diff(centre))
+    }
+
+    /// Part of the key: the fifth moves offered, in any order.
+    fn offers_key(&self) -> u64 {
+        self.offered.iter().fold(0, |key, at| {
+            let cell = u64::from(at.row) << 16 | u64::from(at.column);
+            key ^ Rng::new(0x6f66_6665_7200_0000 | cell).next_u64()
         })
     }
 
@@ -271,7 +328,7 @@ const fn setup_key(setup: &GomokuSetup) -> u64 {
 
 /// Zobrist key of the stage of an opening; 0 without one, or if it ended without a swap.
 fn stage_key(stage: Stage) -> u64 {
-    match stage.number() {
+    match stage.number_for_key() {
         0 => 0,
         number => Rng::new(0x7377_6170_0000_0000 | number).next_u64(),
     }
@@ -298,10 +355,7 @@ impl Game for Gomoku {
     }
 
     fn color(&self, player: Side) -> Side {
-        match self.stage {
-            Stage::Settled { swapped: true } => player.other(),
-            _ => player,
-        }
+        if self.stage.is_swapped() { player.other() } else { player }
     }
 
     fn ply(&self) -> u32 {
@@ -331,6 +385,10 @@ impl Game for Gomoku {
         }
         let size = self.setup.size;
         let placements = (0..size).flat_map(|row| (0..size).map(move |column| Placement { column, row }));
+        if !self.stage.is_settled() {
+            into.extend(placements.filter_map(|placement| self.placed(placement).ok()));
+            return;
+        }
         into.extend(
             placements
                 .zip(&self.stones)
@@ -347,24 +405,24 @@ impl Game for Gomoku {
             Action::Choose(choice) if self.stage.choices().contains(&choice) => {
                 return Ok(GomokuMove::Choose(choice));
             }
-            Action::Place(_) if !self.stage.choices().is_empty() => return Err(IllegalAction::ChooseFirst),
             Action::Place(point) => point,
             _ => return Err(IllegalAction::WrongKind),
         };
         let size = u16::from(self.setup.size);
+        match self.stage.step() {
+            Step::Colours(_) => return Err(IllegalAction::ChooseFirst),
+            Step::Fifths(_) => return Err(IllegalAction::SayFifthsFirst),
+            Step::Stone(_) | Step::Offer | Step::Pick | Step::Settled => {}
+        }
         if point.column >= size || point.row >= size {
             return Err(IllegalAction::OffBoard(point));
         }
-        let placement = Placement { column: point.column as u8, row: point.row as u8 };
-        match self.stones[self.index(placement)] {
-            Some(_) => Err(IllegalAction::Occupied(point)),
-            None => Ok(placement.into()),
-        }
+        self.placed(Placement { column: point.column as u8, row: point.row as u8 })
     }
 
     fn action(mv: GomokuMove) -> Action {
         match mv {
-            GomokuMove::Place(placement) => Action::Place(placement.point()),
+            GomokuMove::Place(placement) | GomokuMove::Offer(placement) => Action::Place(placement.point()),
             GomokuMove::Choose(choice) => Action::Choose(choice),
         }
     }
@@ -376,7 +434,15 @@ impl Game for Gomoku {
             GomokuMove::Place(placement) => placement,
             GomokuMove::Choose(choice) => {
                 debug_assert!(self.stage.choices().contains(&choice), "a move is for its position");
-                self.stage = self.stage.after_choice(choice);
+                self.stage = self.stage.after_choice(choice, self.color);
+                return;
+            }
+            GomokuMove::Offer(placement) => {
+                debug_assert!(self.placed(placement) == Ok(mv), "a move is for its position");
+                self.offered.push(placement);
+                if self.offered.len() == usize::from(self.stage.fifths()) {
+                    self.stage = self.stage.after_offers();
+                }
                 return;
             }
         };
@@ -398,10 +464,11 @@ impl Game for Gomoku {
         self.stones_key ^= stone_key(placement.column.into(), placement.row.into(), color) ^ TURN_KEY;
         self.color = color.other();
         self.stage = self.stage.after_stone();
+        self.offered.clear();
     }
 
     fn key(&self) -> u64 {
-        self.stones_key ^ stage_key(self.stage)
+        self.stones_key ^ stage_key(self.stage) ^ self.offers_key()
     }
 
     fn fresh_key(&self) -> u64 {
@@ -410,7 +477,9 @@ impl Game for Gomoku {
         points(size, size)
             .zip(&self.stones)
             .filter_map(|(at, stone)| stone.map(|side| stone_key(at.column, at.row, side)))
-            .fold(setup_key(&self.setup) ^ next ^ stage_key(self.stage), |key, stone| key ^ stone)
+            .fold(setup_key(&self.setup) ^ next ^ stage_key(self.stage) ^ self.offers_key(), |key, stone| {
+                key ^ stone
+            })
     }
 
     fn view(&self) -> BoardView {
@@ -421,6 +490,7 @@ impl Game for Gomoku {
             marks.extend(stones.iter().map(|&at| Mark { at, kind: MarkKind::Fault }));
         }
         marks.extend(self.forbidden().into_iter().map(|(at, _)| Mark { at, kind: MarkKind::Forbidden }));
+        marks.extend(self.offered().map(|at| Mark { at, kind: MarkKind::Offered }));
         let mut facts = Vec::new();
         if self.color(Side::First) != Side::First {
             facts.push(Fact::Swapped);
@@ -459,8 +529,7 @@ impl Game for Gomoku {
 
     fn parse(&self, text: &str) -> Option<Action> {
         let text = text.trim();
-        let choice = Choice::ALL.into_iter().find(|choice| text.eq_ignore_ascii_case(choice.word()));
-        match choice {
+        match Choice::from_word(text) {
             Some(choice) => Some(Action::Choose(choice)),
             None => text.parse().ok().map(Action::Place),
         }

@@ -6,7 +6,9 @@
 //! | `RU` | what says `renju`: renju; `standard` or `exact`: exactly five; else freestyle; `no-edge` as in [`GomokuSetup`] |
 //! | `AB AW AE PL` | stones set up and the colour of the next, at the root or later |
 //! | `B W` | a stone: two letters as in Go, or letter and number as `h8`. A colour that comes twice is taken at its word |
-//! | `QC` | of this program: a choice of swap2, `black`, `white` or `more`. A tree that has one begins with swap2 |
+//! | `QC` | of this program: a choice of an opening, `black`, `white`, `more` or `offer5`. A tree that has one and no `QO` begins with swap2 |
+//! | `QF` | of this program: a fifth move that Black offers; the one that White chooses is a `B` |
+//! | `QO` | of this program, at the root: the opening rule in a word of [`GomokuOpening::word`]; free and swap2 are not said |
 //! | `TM OT BL WL OB OW` | clocks, see [`Tree::main_time`] and [`Node::time_left`] |
 //!
 //! `B` and `W` are colours: after a swap of colours `PB` is the name of the second player.
@@ -35,6 +37,8 @@ pub struct GomokuRecord {
 }
 
 const CHOICE: &str = "QC";
+const FIFTH: &str = "QF";
+const OPENING: &str = "QO";
 
 impl GomokuRecord {
     /// Replays the main line of a tree. On an error, returns the moves before it; none if the root is invalid.
@@ -68,6 +72,9 @@ impl GomokuRecord {
         super::begin(root, 4, size);
         let edge = if setup.edge_five_wins { "" } else { " no-edge" };
         root.set_text("RU", &format!("{}{edge}", setup.rule.word()));
+        if !matches!(setup.opening, GomokuOpening::Free | GomokuOpening::Swap2) {
+            root.set_text(OPENING, setup.opening.word());
+        }
         let at = |point| Value::new(&points::write(point, size));
         let pieces = start.view().pieces;
         for (name, side) in [("AB", Side::First), ("AW", Side::Second)] {
@@ -83,12 +90,11 @@ impl GomokuRecord {
         let mut game = start.clone();
         let (mut last, mut nodes) = (0, vec![0]);
         for &action in actions {
-            let side = game.next_color();
             let mv = game.legal_move(action).expect("the caller gives the actions of a game");
-            game.play(mv);
-            if let Some(node) = move_node(action, side, size) {
+            if let Some(node) = move_node(&game, action) {
                 last = tree.add(last, node);
             }
+            game.play(mv);
             nodes.push(last);
         }
         if let Some(Outcome { winner, .. }) = game.outcome() {
@@ -114,10 +120,8 @@ impl GomokuRecord {
                 let (action, side) = match property.name.as_str() {
                     "B" => (place(text, self.game.setup()), Some(Side::First)),
                     "W" => (place(text, self.game.setup()), Some(Side::Second)),
-                    CHOICE => {
-                        let choice = Choice::ALL.into_iter().find(|choice| choice.word() == text);
-                        (choice.map(Action::Choose), None)
-                    }
+                    CHOICE => (Choice::from_word(text).map(Action::Choose), None),
+                    FIFTH => (place(text, self.game.setup()), None),
                     _ => continue,
                 };
                 // A move without a point is a pass.
@@ -131,7 +135,11 @@ impl GomokuRecord {
                 {
                     self.begin_again(self.game.edited(&[], self.game.next_color().other()));
                 }
-                let mv = self.game.legal_move(action);
+                let is_fifth = property.name == FIFTH;
+                let mv = match action {
+                    Action::Place(_) if is_fifth != self.game.is_offering() => Err(IllegalAction::WrongKind),
+                    _ => self.game.legal_move(action),
+                };
                 let mv = mv.map_err(|refusal| (value.error("a legal move"), Some(refusal)))?;
                 self.game.play(mv);
                 self.actions.push(action);
@@ -148,13 +156,15 @@ impl GomokuRecord {
     }
 }
 
-/// A node with this action of a colour. `None`: SGF does not say it.
-pub(super) fn move_node(action: Action, color_of: Side, size: u16) -> Option<Node> {
+/// A node with this action in a position. `None`: SGF does not say it.
+pub(super) fn move_node(game: &Gomoku, action: Action) -> Option<Node> {
     let mut node = Node::default();
+    let size = u16::from(game.setup().size);
     match action {
         Action::Choose(choice) => node.set_text(CHOICE, choice.word()),
         Action::Place(point) => {
-            node.set(color(color_of), vec![Value::new(&points::write(point, size))]);
+            let name = if game.is_offering() { FIFTH } else { color(game.next_color()) };
+            node.set(name, vec![Value::new(&points::write(point, size))]);
         }
         _ => return None,
     }
@@ -168,7 +178,7 @@ pub(super) fn side_actions(game: &Gomoku, node: &Node) -> Option<Vec<Action>> {
         let side = match property.name.as_str() {
             "B" => Some(Side::First),
             "W" => Some(Side::Second),
-            CHOICE => None,
+            CHOICE | FIFTH => None,
             "AB" | "AW" | "AE" | "PL" => return None,
             _ => continue,
         };
@@ -180,12 +190,16 @@ pub(super) fn side_actions(game: &Gomoku, node: &Node) -> Option<Vec<Action>> {
                 continue;
             }
             // One move in a node: a second one is of no known colour.
-            if !actions.is_empty() || side.is_some_and(|side| side != game.next_color()) {
+            let is_fifth = property.name == FIFTH;
+            if !actions.is_empty()
+                || side.is_some_and(|side| side != game.next_color() || game.is_offering())
+                || (is_fifth && !game.is_offering())
+            {
                 return None;
             }
             actions.push(match side {
-                Some(_) => place(text, game.setup())?,
-                None => Action::Choose(Choice::ALL.into_iter().find(|choice| choice.word() == text)?),
+                None if !is_fifth => Action::Choose(Choice::from_word(text)?),
+                _ => place(text, game.setup())?,
             });
         }
     }
@@ -239,10 +253,14 @@ fn start(tree: &Tree) -> Result<Gomoku, TextError> {
         setup.rule = GomokuRule::Standard;
     }
     setup.edge_five_wins = !rules.contains("no-edge");
-    if tree.main_line().any(|node| node.value(CHOICE).is_some()) {
+    if let Some(word) = root.text(OPENING) {
+        setup.opening =
+            GomokuOpening::from_word(word.trim()).ok_or_else(|| at(OPENING, "an opening rule"))?;
+    } else if tree.main_line().any(|node| node.value(CHOICE).is_some()) {
         setup.opening = GomokuOpening::Swap2;
     }
-    let game = Gomoku::new(&setup).map_err(|error| at("SZ", error.0))?;
+    let said = if root.value(OPENING).is_some() { OPENING } else { "SZ" };
+    let game = Gomoku::new(&setup).map_err(|error| at(said, error.0))?;
     let changes = changes(root, &setup)?;
     let next = side_to_move(root)?.or(first_mover(tree)).unwrap_or(Side::First);
     if changes.is_empty() && next == Side::First { Ok(game) } else { Ok(game.edited(&changes, next)) }

@@ -6,7 +6,7 @@
 use super::{GoRecord, GomokuRecord, Node, Tree, go, gomoku};
 use crate::go::Go;
 use crate::notes::{At, Notes, Said, Walked, fit};
-use crate::{Action, AnyGame, Game, Gomoku};
+use crate::{Action, AnyGame, Game};
 
 impl GoRecord {
     /// Comments and variations beside this main line of the tree, and how many were left out.
@@ -35,10 +35,7 @@ pub(crate) fn write(start: &AnyGame, actions: &[Action], notes: &Notes) -> Optio
         }
         AnyGame::Gomoku(start) => {
             let (mut tree, nodes) = GomokuRecord::write_nodes(start, actions);
-            let size = u16::from(start.setup().size);
-            add(&mut tree, &nodes, start, actions, notes, |game: &Gomoku, action| {
-                gomoku::move_node(action, game.next_color(), size)
-            });
+            add(&mut tree, &nodes, start, actions, notes, gomoku::move_node);
             tree
         }
         _ => return None,

@@ -28,6 +28,14 @@ pub fn is_for_peers(setup: &Setup) -> bool {
     }
 }
 
+/// Whether the setup has an opening rule of gomoku that a version without `Hello.knows_openings` does not know.
+pub fn is_of_later_opening(setup: &Setup) -> bool {
+    match setup {
+        Setup::Gomoku(setup) => !matches!(setup.opening, GomokuOpening::Free | GomokuOpening::Swap2),
+        Setup::Liuzhou(_) | Setup::Go(_) | Setup::Xiangqi(_) | Setup::LightsOut(_) => false,
+    }
+}
+
 /// Parses a setup from a peer. Its size is checked before anything is generated.
 pub fn read_peer_setup(setup: Option<&board::Setup>) -> Result<Setup, Unreadable> {
     read_setup(setup)
@@ -118,7 +126,9 @@ macro_rules! choices {
 
 choices! {
     gomoku_rule, read_gomoku_rule, "rule": GomokuRule = GomokuRule { Freestyle, Standard, Renju };
-    opening, read_opening, "opening": GomokuOpening = GomokuOpening { Free, Swap2 };
+    opening, read_opening, "opening": GomokuOpening = GomokuOpening {
+        Free, Swap2, Pro, LongPro, Swap, Taraguchi10, Soosorv8, Yamaguchi
+    };
     several, read_several, "several": SeveralFormations = LiuzhouSeveral { Sum, Highest };
     safety, read_safety, "safety": Safety = LiuzhouSafety { UnlessNoOther, Always, Never };
     blocked, read_blocked, "blocked": Blocked = LiuzhouBlocked { Removal, Loses, Passes };

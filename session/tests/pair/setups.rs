@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use engine::go::GoSetup;
 use engine::lights_out::{LightsOut, LightsOutSetup, Solution, Start};
-use engine::{Action, AnyGame, Game as _, GameKind, GomokuOpening, GomokuSetup, Point, Setup, Side};
+use engine::{
+    Action, AnyGame, Game as _, GameKind, GomokuOpening, GomokuRule, GomokuSetup, Point, Setup, Side,
+};
 use session::{Colours, Command, Instant, MatchId, MatchState, Pace, Terms};
 
 /// Small enough for random play to end by five in a row, by a full board and by neither.
@@ -41,7 +43,7 @@ pub(crate) fn solution(race: &MatchState) -> Vec<Action> {
 
 /// A small setup of any game; mostly gomoku, which has the most kinds of ends in random play.
 pub(crate) fn any_small(number: u8) -> Setup {
-    match number % 10 {
+    match number % 12 {
         0 => GameKind::Liuzhou.default_setup(),
         1 => Setup::Go(GoSetup { size: 3, ..GoSetup::default() }),
         2 => GameKind::Xiangqi.default_setup(),
@@ -49,6 +51,15 @@ pub(crate) fn any_small(number: u8) -> Setup {
         4 => {
             let opening = GomokuOpening::Swap2;
             Setup::Gomoku(GomokuSetup { size: 5, opening, ..GomokuSetup::default() })
+        }
+        6 => {
+            let opening = [GomokuOpening::Pro, GomokuOpening::Swap][usize::from(number / 12) % 2];
+            Setup::Gomoku(GomokuSetup { size: 7, opening, ..GomokuSetup::default() })
+        }
+        7 => {
+            let openings = [GomokuOpening::Taraguchi10, GomokuOpening::Soosorv8, GomokuOpening::Yamaguchi];
+            let opening = openings[usize::from(number / 12) % 3];
+            Setup::Gomoku(GomokuSetup { rule: GomokuRule::Renju, opening, ..GomokuSetup::default() })
         }
         5 => {
             let start =

@@ -178,7 +178,7 @@ class Action(Message):
         "toggle": Field(6, UINT, oneof=True, most=MOST_POINTS - 1),
         "agree": Field(7, BOOL, oneof=True),
         "resume": Field(8, BOOL, oneof=True),
-        "choose": Field(9, UINT, oneof=True, most=3),
+        "choose": Field(9, UINT, oneof=True, most=13),
         "done": Field(10, UINT, oneof=True, most=25_920_000),
     }
 

@@ -35,7 +35,8 @@ def point_of(z):
 def packed(action):
     word, *rest = action
     if word == "choose":
-        return wire.varint(3 + 8 * rest[0])
+        # A number of fifth moves, 4 for one to 13 for ten, is packed with resume.
+        return wire.varint(3 + 8 * rest[0] if rest[0] < 4 else 7 + 8 * (rest[0] - 3))
     if word == "done":
         return wire.varint(3 + 8 * (4 + rest[0]))
     if word in WITHOUT_POINT:
@@ -54,6 +55,8 @@ def unpacked(data):
             action = ["pass"] if z == 0 else ["choose", z] if z < 4 else ["done", z - 4]
             if action[0] == "done" and action[1] > LONGEST_DONE:
                 raise ValueError(f"done after {action[1]}")
+        elif word == "resume" and 1 <= z <= 10:
+            action = ["choose", z + 3]
         elif word in WITHOUT_POINT:
             if z:
                 raise ValueError(f"{word} has no point")

@@ -252,6 +252,8 @@ def actions():
         ["choose", 1],
         ["choose", 2],
         ["choose", 3],
+        ["choose", 4],
+        ["choose", 13],
         ["done", 0],
         ["done", 123],
         ["press", 2, 4],

@@ -6,7 +6,7 @@ use proto::control::{self, ColourChoice, NoticeKind, RefusalCode, club_player, c
 use proto::limits;
 use proto::peer::{self, DeclineReason};
 use session::club::{Club, PlayerKind, ToldClub};
-use session::{Command, InvitationEnd, MatchId, MatchRecord, Pace, Refused, Terms};
+use session::{Command, InvitationEnd, MatchId, MatchRecord, Pace, Refused, Terms, wire};
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
@@ -61,12 +61,16 @@ impl Actor {
     ) -> Result<Wish, Refusal> {
         let wish = Wish::read(invite, setup, counters)?;
         if invite.by_letter
-            && wish.setup.start().is_some()
             && let Target::Friend(key) = target
             && !self.people.get(key).is_some_and(Peer::session_up)
-            && self.people.knows_starts(*key) == Some(false)
+            && let Some(knows) = self.people.knows(*key)
         {
-            return Err(Refused::StartsUnknown.into());
+            if wish.setup.start().is_some() && !knows.starts {
+                return Err(Refused::StartsUnknown.into());
+            }
+            if wire::is_of_later_opening(&wish.setup) && knows.openings == Some(false) {
+                return Err(Refused::OpeningUnknown.into());
+            }
         }
         Ok(wish)
     }

@@ -13,10 +13,11 @@ use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::dialing::{DialingEvent, Target};
 use crate::gifts::Gift;
 use crate::invitations::Offered;
-use crate::journal::{KNOWS_STARTS, MET_BY, Met, OfPeer};
+use crate::journal::{KNOWS_OPENINGS, KNOWS_STARTS, MET_BY, Met, OfPeer};
 use crate::links::Order;
 use crate::peer::{Comparison, DriveError, Peer};
 use crate::refusal::Refusal;
+use crate::registry::Knows;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show;
 use crate::store::{SavedFriend, Store, StoreError};
@@ -38,9 +39,11 @@ impl Actor {
                 self.people.set_met_by(key, carrier);
             }
         }
-        for (key, knows) in self.journal.settings_of(KNOWS_STARTS)? {
+        let openings = self.journal.settings_of(KNOWS_OPENINGS)?;
+        for (key, starts) in self.journal.settings_of(KNOWS_STARTS)? {
+            let openings = openings.iter().find(|(other, _)| *other == key).map(|(_, knows)| knows == "yes");
             if let Some(key) = PlayerId::parse(&key) {
-                self.people.set_knows_starts(key, knows == "yes");
+                self.people.set_knows(key, Knows { starts: starts == "yes", openings });
             }
         }
         Ok(())
@@ -253,7 +256,7 @@ impl Actor {
         if let Some(carrier) = carrier {
             self.people.set_met_by(key, carrier);
         }
-        self.keep_knows_starts(key);
+        self.keep_knows(key);
         if let Some(peer) = self.people.get_mut(&key) {
             peer.name.clone_from(&friend.name);
             peer.friend = Some(friend);
@@ -267,12 +270,18 @@ impl Actor {
         }
     }
 
-    /// Keeps what the hello of a friend said about starts, for letters to the friend.
-    fn keep_knows_starts(&mut self, key: PlayerId) {
-        if let Some(knows) = self.people.knows_starts(key) {
-            let knows = if knows { "yes" } else { "no" };
+    /// Keeps what the hello of a friend said about starts and openings, for letters to the friend.
+    fn keep_knows(&mut self, key: PlayerId) {
+        if let Some(knows) = self.people.knows(key) {
+            let word = |knows| if knows { "yes" } else { "no" };
             // If this fails, nothing is known after the next start, and the friend's device declines what it does not know.
-            let _ = self.journal.keep(|store| store.set_setting(&format!("{KNOWS_STARTS}{key}"), knows));
+            let _ = self.journal.keep(|store| {
+                store.set_setting(&format!("{KNOWS_STARTS}{key}"), word(knows.starts))?;
+                match knows.openings {
+                    Some(openings) => store.set_setting(&format!("{KNOWS_OPENINGS}{key}"), word(openings)),
+                    None => Ok(()),
+                }
+            });
         }
     }
 
@@ -335,12 +344,14 @@ impl Actor {
             Event::Greeted { name, wish } => {
                 info!(name, "a peer is here");
                 if let Some(peer) = self.people.get_mut(&key) {
-                    let (is_friend, knows_starts) = (peer.friend.is_some(), peer.session.peer_knows_starts());
+                    let is_friend = peer.friend.is_some();
+                    let openings = Some(peer.session.peer_knows_openings());
+                    let knows = Knows { starts: peer.session.peer_knows_starts(), openings };
                     self.names.put(key, &name, is_friend);
                     (peer.name, peer.wish) = (name, wish);
                     peer.left = false;
-                    if self.people.set_knows_starts(key, knows_starts) && is_friend {
-                        self.keep_knows_starts(key);
+                    if self.people.set_knows(key, knows) && is_friend {
+                        self.keep_knows(key);
                     }
                 }
                 self.reached(key);

@@ -24,7 +24,7 @@ use super::{game, replay, touched, when};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::LastGame;
 use crate::screens::{
-    Advice, BoardAdapter, ChoiceKind, Dialog, LineView, MainWindow, Navigation, PointView, Remark,
+    Advice, BoardAdapter, ChoiceView, Dialog, LineView, MainWindow, Navigation, PointView, Remark,
 };
 
 use layout::Look;
@@ -142,7 +142,8 @@ pub(crate) struct Rows {
     columns: Rc<VecModel<SharedString>>,
     upper: Rc<VecModel<SharedString>>,
     numbers: Rc<VecModel<SharedString>>,
-    choices: Rc<VecModel<ChoiceKind>>,
+    choices: Rc<VecModel<ChoiceView>>,
+    more_choices: Rc<VecModel<ChoiceView>>,
     their_taken: Rc<VecModel<i32>>,
     my_taken: Rc<VecModel<i32>>,
     record: Rc<VecModel<SharedString>>,
@@ -173,6 +174,7 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     page.set_upper_names(ModelRc::from(app.board.upper.clone()));
     page.set_row_names(ModelRc::from(app.board.numbers.clone()));
     page.set_choices(ModelRc::from(app.board.choices.clone()));
+    page.set_more_choices(ModelRc::from(app.board.more_choices.clone()));
     page.set_record(ModelRc::from(app.board.record.clone()));
     page.set_lines(ModelRc::from(app.board.lines.clone()));
     page.set_advice(ModelRc::from(app.board.advice.clone()));

@@ -360,6 +360,7 @@ impl NewGame {
         let hints = usize::from(person && !game::is_solo(self.game));
         page.set_further_options((further + hints) as i32);
         page.set_ready(sheet.problem.is_empty());
+        page.set_misfit(said(sheet.misfit.as_ref(), chinese).into());
         let rules = sheet.setup.as_ref().and_then(wire::Setup::rules);
         let setup = rules.as_ref();
         let second = matches!(setup, Some(wire::setup::Game::Xiangqi(xiangqi)) if xiangqi.black_first);

@@ -291,6 +291,33 @@ fn what_is_beside_the_points_is_done_by_buttons_and_dead_stones_by_touch() {
 }
 
 #[test]
+fn numbers_of_fifth_moves_and_the_moves_are_chosen_by_touch_or_by_keys() {
+    let stage = Stage::new();
+    let number = games::renju("yamaguchi", "h8 i9 j8");
+    let mut told = playing(&stage, games::against_the_device(&number, engine::Side::First));
+    told.app.prefer(qiyou::Preferences { confirm_moves: qiyou::Confirm::Never, ..Default::default() });
+    tap(&stage, &told, "7 fifth moves");
+    assert_eq!((dialog(&told), told.asked().len()), (Dialog::ConfirmChoice, 0), "a finger may have slipped");
+    assert!(says(&told, "7 fifth moves?"), "{:?}", names(&told));
+    tap(&stage, &told, "Yes");
+    assert_eq!(acted(&mut told), action::Kind::Choose(proto::board::Choice::Fifths7.into()));
+    let colours = games::renju("taraguchi-10", "h8 white i9 black j8 white h9");
+    told.say(event::Body::Room(games::against_the_device(&colours, engine::Side::First)));
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Play Black");
+    assert!(says(&told, "You play with the black stones and move next."), "{:?}", names(&told));
+    tap(&stage, &told, "Cancel");
+    tap(&stage, &told, "10 fifth moves");
+    tap(&stage, &told, "Yes");
+    assert_eq!(acted(&mut told), action::Kind::Choose(proto::board::Choice::Fifths10.into()));
+    let offered = games::renju("yamaguchi", "h8 i9 j8 offer3 black g7 j10 i10 h10");
+    told.say(event::Body::Room(games::against_the_device(&offered, engine::Side::Second)));
+    stage.settle(&told.scene);
+    tap(&stage, &told, "I10 empty possible");
+    assert_eq!(acted(&mut told), action::Kind::Place(at(8, 9)));
+}
+
+#[test]
 fn captures_that_are_due_are_chosen_by_touch() {
     let stage = Stage::new();
     let game = games::liuzhou_placing();

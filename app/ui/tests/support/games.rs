@@ -48,6 +48,11 @@ pub(crate) fn chosen(kind: GameKind, options: &[(&str, &str)]) -> Setup {
     setup
 }
 
+/// A game of renju with this opening after these actions.
+pub(crate) fn renju(opening: &str, actions: &str) -> AnyGame {
+    played(&chosen(GameKind::Gomoku, &[("rule", "renju"), ("opening", opening)]), actions)
+}
+
 /// A match of this side's player against a bot of level 7.
 pub(crate) fn against_the_device(game: &AnyGame, side: Side) -> control::Room {
     let (first, second) = if side == Side::First { (here(), bot(7)) } else { (bot(7), here()) };
@@ -154,7 +159,11 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
             .collect(),
         rule_sheet_en: setup.rule_sheet(Language::English),
         rule_sheet_zh: setup.rule_sheet(Language::Chinese),
-        problem: String::new(),
+        problem: AnyGame::new(setup).err().map_or_else(String::new, |error| error.to_string()),
+        misfit: setup.misfit(Language::English).map(|en| control::Words {
+            zh: setup.misfit(Language::Chinese).unwrap_or_default().into(),
+            en: en.into(),
+        }),
         gives_odds: setup.gives_odds().map_or(0, |side| wire::side(side).into()),
     }
 }

@@ -712,6 +712,24 @@ pub(crate) const STORIES: [(&str, Tell); 81] = [
         open(stage, told, games::against_the_device(&games::go(), engine::Side::Second));
         told.app.ask(qiyou::screens::Dialog::ConfirmChoice);
     }),
+    ("fifths-number", |stage, told| {
+        let game = games::renju("yamaguchi", "h8 i9 j8");
+        open(stage, told, games::against_the_device(&game, engine::Side::First));
+    }),
+    ("fifths-asked", |stage, told| {
+        let game = games::renju("soosorv-8", "h8 i9 j8 black g7");
+        open(stage, told, games::against_the_device(&game, engine::Side::First));
+        let board = told.app.window().global::<qiyou::screens::BoardAdapter<'_>>();
+        board.invoke_choose(4);
+    }),
+    ("fifths-colours", |stage, told| {
+        let game = games::renju("taraguchi-10", "h8 white i9 black j8 white h9");
+        open(stage, told, games::against_the_device(&game, engine::Side::First));
+    }),
+    ("fifths-offered", |stage, told| {
+        let game = games::renju("yamaguchi", "h8 i9 j8 offer4 black g7 j10 i10 h10 f6");
+        open(stage, told, games::against_the_device(&game, engine::Side::First));
+    }),
     ("guest-code", |stage, told| {
         open(stage, told, with_guest(""));
         told.app.window().global::<qiyou::screens::GuestAdapter<'_>>().invoke_show(false);

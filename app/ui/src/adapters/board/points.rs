@@ -180,6 +180,7 @@ pub(crate) fn plain_points(board: &control::Board, layout: &Layout, chinese: boo
                 MarkKind::MarkRefutes => point.refutes = true,
                 MarkKind::MarkNear => point.near = true,
                 MarkKind::MarkFault => point.fault = true,
+                MarkKind::MarkOffered => point.target = 1,
             }
         });
     }

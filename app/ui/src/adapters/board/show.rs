@@ -18,8 +18,8 @@ use crate::adapters::waiting::waiting;
 use crate::adapters::{carrier, editor, game, new_game, picture, replay, side, update, wire_game};
 use crate::app::{AppState, Controller};
 use crate::screens::{
-    Achieved, BoardAdapter, ChoiceKind, Dialog, Ending, Letter, Link, MainWindow, OfferKind, Opponent, Run,
-    Seat, Side, Task, Thought,
+    Achieved, BoardAdapter, ChoiceKind, ChoiceView, Dialog, Ending, Letter, Link, MainWindow, OfferKind,
+    Opponent, Run, Seat, Side, Task, Thought,
 };
 
 /// What is beside the points is updated this long after a move: a frame later. A frame's changes are painted as at most three
@@ -319,20 +319,40 @@ fn show_choices(
     };
     page.set_task(task);
     page.set_live(room.can_act);
-    page.set_next_stone(touch.map_or(0, |touch| touch.stone));
+    let stone = touch.map_or(0, |touch| touch.stone);
+    let chooses = touch.is_some_and(|touch| touch.kind() == TouchKind::TouchChoose);
+    page.set_next_stone(if chooses { 0 } else { stone });
+    page.set_white_is_next(stone != wire::Side::First as i32);
     page.set_captures_due(
         fact(board, FactKind::FactCapturesDue, wire::Side::Unspecified).unwrap_or(0) as i32
     );
     page.set_presses(fact(board, FactKind::FactPresses, wire::Side::Unspecified).unwrap_or(0) as i32);
     let fewest = fact(board, FactKind::FactFewest, wire::Side::Unspecified);
     page.set_fewest(fewest.map_or(-1, |count| count as i32));
-    let choices: Vec<ChoiceKind> = board.choices.iter().map(choice_kind).collect();
-    update(&app.board.choices, &choices);
-    page.set_asked_choice(
-        view.page.choosing.as_ref().map_or(ChoiceKind::Pass, |asked| choice_kind(&asked.action)),
-    );
+    let choices: Vec<ChoiceView> = board.choices.iter().map(choice).collect();
+    let (row, second) = choices.split_at(in_first_row(choices.len()));
+    update(&app.board.choices, row);
+    update(&app.board.more_choices, second);
+    let pass = ChoiceView { kind: ChoiceKind::Pass, count: 0 };
+    page.set_asked_choice(view.page.choosing.as_ref().map_or(pass, |asked| choice(&asked.action)));
     let last = board.last.as_ref().and_then(|last| last.kind.as_ref());
     page.set_passed(matches!(last, Some(action::Kind::Pass(_))));
+}
+
+/// How many of so many choices are in the first row: a phone has room for five numbers.
+fn in_first_row(choices: usize) -> usize {
+    if choices > 5 { choices.div_ceil(2) } else { choices }
+}
+
+fn choice(action: &wire::Action) -> ChoiceView {
+    let kind = choice_kind(action);
+    let count = match action.kind {
+        Some(action::Kind::Choose(which)) if kind == ChoiceKind::Fifths => {
+            which - wire::Choice::TwoMore as i32
+        }
+        _ => 0,
+    };
+    ChoiceView { kind, count }
 }
 
 fn choice_kind(choice: &wire::Action) -> ChoiceKind {
@@ -344,7 +364,8 @@ fn choice_kind(choice: &wire::Action) -> ChoiceKind {
             Ok(wire::Choice::Black) => ChoiceKind::Black,
             Ok(wire::Choice::White) => ChoiceKind::White,
             Ok(wire::Choice::TwoMore) => ChoiceKind::TwoMore,
-            _ => ChoiceKind::Other,
+            Ok(wire::Choice::Unspecified) | Err(_) => ChoiceKind::Other,
+            Ok(_) => ChoiceKind::Fifths,
         },
         _ => ChoiceKind::Other,
     }
