@@ -1,8 +1,8 @@
 //! Renju's fifth moves: which points are the same by symmetry.
 //!
-//! Source: RIF, rules of Taraguchi-N, Soosyrv-N and Yamaguchi, "symmetrical moves not allowed". As among players of renju, the
-//! symmetry is of the stones, wherever its centre or axis is on the board: the distance to the edges does not tell two
-//! points apart.
+//! Source: the rules of Yamaguchi, Soosõrv-N and Taraguchi-N, by which fifth moves may not be symmetrical: see `stage`. As among
+//! players of renju, the symmetry is of the stones, wherever its centre or axis is on the board: the distance to the edges does
+//! not tell two points apart.
 
 use super::Gomoku;
 use crate::{Game, Point, Side};

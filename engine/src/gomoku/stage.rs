@@ -14,9 +14,10 @@
 //! one of them, which becomes Black's stone, and plays the sixth. A right to swap is a choice of colours here: who keeps
 //! the colour chooses it.
 //!
-//! Sources: Pro, Long Pro, Swap and Swap2: gomokuworld.com, "Opening rules"; gomocup.org. The other three: Renju
-//! International Federation, renju.net, "Rules": Taraguchi-N, Soosyrv-N and Yamaguchi (`renju.net/media/showrule.php?rule=5`).
-//! The text of Yamaguchi has no greatest number of fifth moves; here it is [`Choice::MOST_FIFTHS`].
+//! Sources: Pro, Long Pro, Swap and Swap2: gomokuworld.com, "Opening rules"; gomocup.org. Yamaguchi: Renju International
+//! Federation, `renju.net/media/showrule.php?rule=5`. Soosõrv-N and Taraguchi-N as the federation has certified them:
+//! en.wikipedia.org, "Soosõrv opening rule", "Taraguchi opening rule". That fifth moves may not be symmetrical in any respect
+//! is said of all three. The text of Yamaguchi has no greatest number of fifth moves; here it is [`Choice::MOST_FIFTHS`].
 
 use super::GomokuOpening;
 use crate::{Choice, IllegalAction, Language, Side};
