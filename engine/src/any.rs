@@ -329,7 +329,8 @@ impl AnyGame {
             Self::Gomoku(_) | Self::Liuzhou(_) => {
                 let said = match action {
                     Action::Place(at) if matches!(self, Self::Gomoku(game) if game.is_offering()) => {
-                        return Some([format!("摆 {}", name(at)), format!("offers {}", name(at))]);
+                        // In brackets as in renju's records: it may not be played.
+                        format!("({})", name(at))
                     }
                     Action::Place(at) => name(at),
                     Action::Step { from, to } => format!("{}–{}", name(from), name(to)),

@@ -383,10 +383,8 @@ fn a_bot_of_each_level_plays_each_opening_and_the_same_again_with_its_seed() {
             let mut decisions = 0;
             while game.is_opening() {
                 let action = ask(bots[game.turn().index()].as_mut(), &game, 300);
-                if number % 4 == 1 {
-                    let again = ask(level(number, 1 + game.turn().index() as u64).as_mut(), &game, 300);
-                    assert_eq!(again, action, "{opening:?}, level {number}");
-                }
+                let again = ask(level(number, 1 + game.turn().index() as u64).as_mut(), &game, 300);
+                assert_eq!(again, action, "{opening:?}, level {number}");
                 let mv = game
                     .legal_move(action)
                     .unwrap_or_else(|why| panic!("{opening:?}, level {number}: {why}"));
@@ -401,22 +399,34 @@ fn a_bot_of_each_level_plays_each_opening_and_the_same_again_with_its_seed() {
 }
 
 #[test]
-fn bots_that_choose_each_way_play_on_from_every_decision() {
-    // All choices, not only those that a bot makes itself.
-    for (opening, texts) in [
-        (GomokuOpening::Taraguchi10, "h8 black i9 white j8 black h9 offer10"),
-        (GomokuOpening::Taraguchi10, "h8 black i9 white j8 black h9 white"),
-        (GomokuOpening::Soosorv8, "h8 i9 j8 black a1 offer8 white"),
-        (GomokuOpening::Soosorv8, "h8 i9 j8 black a1 offer1 white"),
-        (GomokuOpening::Yamaguchi, "h8 i9 j8 offer10 black"),
-    ] {
-        for number in [1, 2, 6] {
-            let mut game = game(opening, texts);
-            while game.is_opening() {
-                let action = ask(level(number, 3).as_mut(), &game, 200);
-                game.play(game.legal_move(action).unwrap_or_else(|why| panic!("{opening:?} {texts}: {why}")));
+fn bots_play_on_from_every_choice_of_every_opening() {
+    for opening in GomokuOpening::ALL {
+        let mut choices = 0;
+        let mut open = vec![game(opening, "")];
+        while let Some(mut game) = open.pop() {
+            while game.is_opening() && game.choices().is_empty() {
+                let action = ask(level(1 + (open.len() % 6) as u8, 3).as_mut(), &game, 100);
+                game.play(game.legal_move(action).unwrap_or_else(|why| panic!("{opening:?}: {why}")));
+            }
+            for choice in game.choices() {
+                let mut other = game.clone();
+                other.play(other.legal_move(Action::Choose(*choice)).expect("it is offered"));
+                choices += 1;
+                open.push(other);
             }
         }
+        let all = match opening {
+            GomokuOpening::Free | GomokuOpening::Pro | GomokuOpening::LongPro => 0,
+            GomokuOpening::Swap => 2,
+            // Both colours, or two more and then both.
+            GomokuOpening::Swap2 => 5,
+            // Two after each of five stones; after the fourth also ten fifth moves, which end the opening.
+            GomokuOpening::Taraguchi10 => 2 + 4 + 8 + 8 * 3 + 16 * 2,
+            // Two, eight numbers, two.
+            GomokuOpening::Soosorv8 => 2 * (1 + 8 * (1 + 2)),
+            GomokuOpening::Yamaguchi => 10 * (1 + 2),
+        };
+        assert_eq!(choices, all, "{opening:?}");
     }
 }
 

@@ -62,6 +62,9 @@ fn an_opening_that_is_not_known_or_makes_no_game_is_declined() {
                 == Some(peer::invite_answer::Answer::Decline(peer::DeclineReason::DeclineUnknownGame.into())))
         });
         assert_eq!(answered, declined);
+        let shown =
+            pair.devices[BERT].events.iter().any(|event| matches!(event, session::Event::Invited { .. }));
+        assert_eq!(shown, !declined);
     }
 }
 

@@ -243,7 +243,7 @@ test("swap2 is chosen by buttons", async () => {
   await player.page.close();
 });
 
-test("renju's fifth moves are counted by buttons, offered and chosen by touch", async () => {
+test("renju's fifth moves are counted by buttons and chosen by touch", async () => {
   const room = await host.room("gomoku", "-o", "rule=renju", "-o", "opening=soosorv-8");
   const player = await sit(browser, room.url);
   for (const action of ["h8", "i9", "j8"]) await host.until(room.id, (board) => board.can_act, "placing").then(() => host.ctl("play", action, "--room", room.id));

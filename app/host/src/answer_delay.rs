@@ -29,10 +29,11 @@ pub(crate) struct AnswerDelay {
 }
 
 impl AnswerDelay {
-    /// Minimum time from the position's appearance until its answer is shown. Zero in races, in time trouble, and for
-    /// marking dead stones, where several actions make one answer.
+    /// Minimum time from the position's appearance until its answer is shown. Zero in races, in time trouble, and where several
+    /// actions make one answer: for marking dead stones, and for all offered fifth moves after the first.
     pub(crate) fn minimum(&self, game: &AnyGame, answer: Action) -> Duration {
-        if !self.wanted || self.race || matches!(answer, Action::Toggle(_)) {
+        let offers_more = matches!(game, AnyGame::Gomoku(gomoku) if gomoku.is_offering() && gomoku.offered().next().is_some());
+        if !self.wanted || self.race || offers_more || matches!(answer, Action::Toggle(_)) {
             return Duration::ZERO;
         }
         let wait = OWN_MOVE + ANSWER + if is_plain(game, answer) { Duration::ZERO } else { THOUGHT };
@@ -103,5 +104,20 @@ mod tests {
         assert_eq!(ms(AnswerDelay { wanted: false, ..UNHURRIED }, &game, "d12"), 0);
         let counting = played(GameKind::Go, "Q16 D4 pass pass");
         assert_eq!(UNHURRIED.minimum(&counting, Action::Toggle(Point::new(3, 3))), Duration::ZERO);
+        let renju = engine::Setup::Gomoku(engine::gomoku::GomokuSetup {
+            rule: engine::gomoku::GomokuRule::Renju,
+            opening: engine::gomoku::GomokuOpening::Yamaguchi,
+            ..Default::default()
+        });
+        let mut offering = AnyGame::new(&renju).expect("they fit together");
+        for (offer, waits) in [("k11", 1_100), ("l12", 0), ("c3", 0)] {
+            if waits > 0 {
+                for text in "h8 i9 j8 offer3 black g7".split_whitespace() {
+                    offering.act(offering.parse(text).expect("an action")).expect("legal");
+                }
+            }
+            assert_eq!(ms(UNHURRIED, &offering, offer), waits, "{offer}");
+            offering.act(offering.parse(offer).expect("an action")).expect("legal");
+        }
     }
 }

@@ -41,6 +41,10 @@ pub(crate) fn explored(
 
 /// `beginnings`: with one action more than `game` has.
 fn moves(game: &AnyGame, beginnings: Vec<Beginning>) -> control::Explored {
+    // A fifth move that is offered is no move yet.
+    if matches!(game, AnyGame::Gomoku(gomoku) if gomoku.is_offering()) {
+        return control::Explored::default();
+    }
     let matcher = PositionMatcher::new(game);
     let mut found: Vec<(Action, control::ExploredMove)> = Vec::new();
     let mut at = |action: Action, count: &mut dyn FnMut(&mut control::ExploredMove)| {

@@ -7,7 +7,7 @@ use engine::lights_out::{LightsOutSetup, Solution, Start as Lights};
 use engine::options::{Both, ChoiceError, GameOption};
 use engine::start::{Start, StartError};
 use engine::threats::{self, ThreatKind};
-use engine::{AnyGame, Bot, GameKind, Language, Limits, Report, Setup, TextError};
+use engine::{AnyGame, Bot, GameKind, Language, Limits, Report, Setup, SetupError, TextError};
 use proto::control::{self, RefusalCode};
 use proto::limits;
 use session::{Colours, Pace, Terms, wire};
@@ -79,6 +79,17 @@ pub(crate) fn start_problem(error: StartError, kind: GameKind) -> control::Words
     control::Words { zh, en }
 }
 
+/// Why the options of a setup do not fit together; `None` if they do.
+fn misfit(setup: &Setup) -> Option<control::Words> {
+    let said = |language| setup.misfit(language).map(str::to_owned);
+    said(Language::Chinese).zip(said(Language::English)).map(|(zh, en)| control::Words { zh, en })
+}
+
+/// The refusal of a setup that makes no game.
+pub(crate) fn no_game(setup: &Setup, error: &SetupError) -> Refusal {
+    Refusal { reason: misfit(setup), ..Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()) }
+}
+
 /// The options and rules of a choice or of a setup, for a menu.
 pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, Refusal> {
     let mut setup = read(asked.setup.as_ref(), asked.choice.as_ref(), || 0)?;
@@ -100,11 +111,7 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
         rule_sheet_zh: setup.rule_sheet(Language::Chinese),
         setup: Some(wire::setup(&setup)),
         problem,
-        misfit: setup.misfit(Language::English).map(|_| {
-            let [zh, en] = [Language::Chinese, Language::English]
-                .map(|language| setup.misfit(language).unwrap_or_default().to_owned());
-            control::Words { zh, en }
-        }),
+        misfit: misfit(&setup),
         paces: paces(asked.pace.as_ref())?,
         // It is of the person, not of the game.
         strength: None,

@@ -70,7 +70,7 @@ impl Wish {
         let Terms { setup, pace, hints, .. } =
             Terms { setup, pace, colours: Colours::Random, hints: invite.hints }.for_two();
         let colours = if setup.is_race() { ColourChoice::ColourRandom } else { colours };
-        AnyGame::new(&setup).map_err(|error| bad(error.to_string()))?;
+        AnyGame::new(&setup).map_err(|error| games::no_game(&setup, &error))?;
         Ok(Self { setup, pace, colours, hints, counters })
     }
 }

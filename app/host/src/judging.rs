@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::reasons::{self, Mistake};
-use engine::{AnyGame, GameKind, Limits, Report, Side};
+use engine::{AnyGame, GameKind, Limits, Report, Score, Side};
 use proto::control::{self, RefusalCode};
 use session::{MatchId, MatchRecord, wire};
 use tracing::warn;
@@ -188,6 +188,8 @@ fn judge_all(
     let mut bot = make();
     let mut next = actions.iter();
     let (mut moves, mut ply) = (0, 0);
+    // The last position's value.
+    let mut permille = 0;
     // The position before the last action, with what was found there.
     let mut before: Option<Before> = None;
     loop {
@@ -209,11 +211,15 @@ fn judge_all(
             let elapsed = || began.elapsed();
             let limits = Limits { time: Some(time), nodes: None, depth: None, stop, elapsed: &elapsed };
             bot.set_record(&actions[..ply as usize]);
-            let report = bot.judge(&game, &limits);
+            let report = bot.judge(&game, &limits).filter(|report| is_searched(&game, report));
             if stop.load(Ordering::Relaxed) {
                 return;
             }
-            let mut judged = control::Judgement { moves, ..judgement(&game, report.as_ref()) };
+            let mut judged = match &report {
+                Some(report) => control::Judgement { moves, ..judgement(&game, report) },
+                // Without a side to move it is compared with no other position.
+                None => control::Judgement { permille, moves, ..Default::default() },
+            };
             judged.why = before
                 .as_ref()
                 .zip(report.as_ref())
@@ -234,9 +240,10 @@ fn judge_all(
                     let [zh, en] = reason.words;
                     control::Words { zh, en }
                 });
-            if let Some(before) = &before {
+            if let Some(before) = before.as_ref().filter(|_| report.is_some()) {
                 mistake = mistaken(before, judged.permille, judged.why.clone());
             }
+            permille = judged.permille;
             found = report.map(|report| (report, judged.permille));
             judged
         };
@@ -279,8 +286,14 @@ const fn fell(mover: Side, before: i32, after: i32) -> bool {
     lost >= MISTAKE
 }
 
-fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
-    let Some(report) = report else { return control::Judgement::default() };
+/// Whether a value comes from a search. Decisions of an opening rule, such as who plays which colour, are made at once, and their
+/// value says nothing.
+fn is_searched(game: &AnyGame, report: &Report) -> bool {
+    let decides = matches!(game, AnyGame::Gomoku(gomoku) if gomoku.is_opening());
+    !decides || report.nodes > 1 || !matches!(report.score, Score::Points(_))
+}
+
+fn judgement(game: &AnyGame, report: &Report) -> control::Judgement {
     let permille = show::chances(game.kind(), report.score);
     let best = report.line.first().copied();
     control::Judgement {
@@ -381,6 +394,42 @@ mod tests {
         assert_eq!(code(GameKind::LightsOut), Some(RefusalCode::RefusalIllegal));
         let of_two = GameKind::ALL.iter().filter(|kind| **kind != GameKind::LightsOut);
         assert!(of_two.copied().all(|kind| code(kind).is_none()));
+    }
+
+    #[test]
+    fn decisions_of_an_opening_rule_are_no_mistakes_whatever_they_are_worth() {
+        let setup = engine::Setup::Gomoku(engine::gomoku::GomokuSetup {
+            rule: engine::gomoku::GomokuRule::Renju,
+            opening: engine::gomoku::GomokuOpening::Yamaguchi,
+            ..Default::default()
+        });
+        let mut record = MatchRecord::new(MATCH, setup, Side::First);
+        // Black has three in a row and White a stone in the corner; then White takes White and wastes the next one too.
+        let mut game = start(&record).expect("a game");
+        for text in "h8 h9 i9 offer2 black a1 g7 j10 g7 o15 k11".split_whitespace() {
+            let action = game.parse(text).expect("an action");
+            game.act(action).unwrap_or_else(|why| panic!("{text}: {why}"));
+            record.actions.push(action);
+        }
+        let game = start(&record).expect("a game");
+        let positions = std::sync::Mutex::new(Vec::new());
+        let options = JudgingOptions {
+            time: Duration::from_millis(30),
+            engines: &Engines::new(crate::power::Sensors::default()),
+            stop: &AtomicBool::new(false),
+        };
+        let make: BotOnce = Box::new(|| engine::bot(GameKind::Gomoku, engine::Tier::MAX, 1));
+        judge_all(make, game, &record.actions, &options, &|judged| {
+            positions.lock().expect("whole").extend(judged)
+        });
+        let positions = positions.into_inner().expect("whole");
+        assert_eq!(positions.len(), record.actions.len() + 1);
+        let decided = &positions[..9];
+        assert!(decided.iter().all(|one| one.mistake.is_none()), "the opening");
+        let compared: Vec<usize> = (0..decided.len())
+            .filter(|&at| decided[at].shown.turn() != proto::board::Side::Unspecified)
+            .collect();
+        assert_eq!(compared, [5], "of the opening only the fourth stone is searched for");
     }
 
     #[test]

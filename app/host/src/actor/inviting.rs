@@ -324,6 +324,14 @@ impl Actor {
         if !self.people.get(&friend).is_some_and(Peer::session_up) {
             return;
         }
+        // The friend's program could not read it; the evening is told on the next link after an update.
+        let setup = wire::read_setup(news.setup.as_ref()).ok();
+        let knows = self.people.get(&friend).is_some_and(|peer| peer.session.peer_knows_openings());
+        if setup.is_some_and(|setup| wire::is_of_later_opening(&setup)) && !knows {
+            let name = self.name_of(friend);
+            return self
+                .notice_about(friend, control::Notice { name, ..notice(NoticeKind::NoticeUpdateNeeded) });
+        }
         match self.command(friend, Command::TellClub(Box::new(news.clone()))) {
             Ok(()) => self.clubs.was_told(friend, &news),
             Err(refusal) => debug!(detail = refusal.detail, "a club evening could not be told"),

@@ -874,8 +874,7 @@ impl Actor {
         choice: Option<&control::GameChoice>,
     ) -> Result<Setup, Refusal> {
         let setup = games::read(setup, choice, || self.chance.seed() as u32)?;
-        AnyGame::new(&setup)
-            .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
+        AnyGame::new(&setup).map_err(|error| games::no_game(&setup, &error))?;
         Ok(setup)
     }
 

@@ -123,9 +123,10 @@ fn in_check(board: &Board) -> bool {
 
 /// Number of pieces that the move captured, or marked as captured.
 fn taken(was: &Board, is: &Board) -> usize {
+    // A fifth move that is only offered places nothing.
     let placed = usize::from(matches!(
         is.last.as_ref().and_then(|last| last.kind.as_ref()),
-        Some(action::Kind::Place(_))
+        Some(action::Kind::Place(at)) if is.pieces.iter().any(|piece| piece.at == *at)
     ));
     let marked =
         |board: &Board| board.marks.iter().filter(|mark| mark.kind() == MarkKind::MarkCaptured).count();

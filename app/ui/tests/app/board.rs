@@ -291,7 +291,7 @@ fn what_is_beside_the_points_is_done_by_buttons_and_dead_stones_by_touch() {
 }
 
 #[test]
-fn numbers_of_fifth_moves_and_the_moves_are_chosen_by_touch_or_by_keys() {
+fn numbers_of_fifth_moves_are_chosen_and_the_moves_offered_and_chosen_by_touch() {
     let stage = Stage::new();
     let number = games::renju("yamaguchi", "h8 i9 j8");
     let mut told = playing(&stage, games::against_the_device(&number, engine::Side::First));
@@ -310,8 +310,13 @@ fn numbers_of_fifth_moves_and_the_moves_are_chosen_by_touch_or_by_keys() {
     tap(&stage, &told, "10 fifth moves");
     tap(&stage, &told, "Yes");
     assert_eq!(acted(&mut told), action::Kind::Choose(proto::board::Choice::Fifths10.into()));
+    let offering = games::renju("yamaguchi", "h8 i9 j8 offer3 black g7 j10");
+    told.say(event::Body::Room(games::against_the_device(&offering, engine::Side::Second)));
+    stage.settle(&told.scene);
+    tap(&stage, &told, "I10 empty");
+    assert_eq!(acted(&mut told), action::Kind::Place(at(8, 9)));
     let offered = games::renju("yamaguchi", "h8 i9 j8 offer3 black g7 j10 i10 h10");
-    told.say(event::Body::Room(games::against_the_device(&offered, engine::Side::Second)));
+    told.say(event::Body::Room(games::against_the_device(&offered, engine::Side::First)));
     stage.settle(&told.scene);
     tap(&stage, &told, "I10 empty possible");
     assert_eq!(acted(&mut told), action::Kind::Place(at(8, 9)));

@@ -108,6 +108,12 @@ fn a_match_is_heard_and_said_move_by_move() {
     let check = Mark { at: 3, kind: MarkKind::MarkCheck.into(), ..Default::default() };
     now.board.as_mut().expect("a board").marks.push(check);
     assert_eq!(say(&now, "Black: D1, check"), (vec![Cue::Check], vec![Feel::Strong]));
+    // A fifth move of renju that is offered is no stone, and takes none.
+    played(&mut now, 4, 0);
+    let board = now.board.as_mut().expect("a board");
+    board.marks.clear();
+    board.pieces.pop();
+    assert_eq!(say(&now, "White: E1"), (vec![Cue::Stone], vec![Feel::Light]));
     // Taken back: silence, and nothing is said any more.
     now.revision += 1;
     now.board.as_mut().expect("a board").ply -= 2;

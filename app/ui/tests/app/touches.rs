@@ -610,7 +610,7 @@ fn rules_and_clock_are_one_row_that_says_what_is_chosen_and_unfolds_at_a_tap() {
     }
     turn_terms(&stage, &told);
     assert_eq!(shown(&told), [true; 4]);
-    for touched in ["Standard", "Swap2"] {
+    for touched in ["Standard", "Opening: more", "Opening: more", "Opening: more", "Opening: more"] {
         tap(&stage, &told, touched);
         told.answer(&stage);
         stage.settle(&told.scene);

@@ -159,7 +159,7 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
             .collect(),
         rule_sheet_en: setup.rule_sheet(Language::English),
         rule_sheet_zh: setup.rule_sheet(Language::Chinese),
-        problem: AnyGame::new(setup).err().map_or_else(String::new, |error| error.to_string()),
+        problem: AnyGame::new(&setup).err().map_or_else(String::new, |error| error.to_string()),
         misfit: setup.misfit(Language::English).map(|en| control::Words {
             zh: setup.misfit(Language::Chinese).unwrap_or_default().into(),
             en: en.into(),
