@@ -524,6 +524,38 @@ async fn zero_is_done_and_one_is_what_the_host_refused() {
 }
 
 #[tokio::test]
+async fn a_match_is_kept_from_a_file_and_written_to_another() {
+    let mut house = House::new(332);
+    let anna = Person::new(&mut house, "Anna").await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
+    let (given, written) = (path("given.sgf"), path("written.sgf"));
+    std::fs::write(&given, "(;GM[1]SZ[9]PB[Xu]PW[Yan]RE[B+R];B[ee];W[cc];B[gg])").expect("written");
+    let imported = anna.ctl(&["import", &given]).await;
+    assert_eq!(imported.code, 0, "{imported:?}");
+    let id = imported.text("room_id").to_owned();
+    assert!(format!("{:?}", anna.ctl(&["matches"]).await).contains(&id), "it is in the list");
+    assert_eq!(anna.ctl(&["export", &id, &written]).await.code, 0);
+    let text = std::fs::read_to_string(&written).expect("it was written");
+    assert!(text.contains(";B[ee];W[cc];B[gg]") && text.contains("PB[Xu]"), "{text}");
+    let printed = anna.ctl(&["export", &id, "--format", "qiyou"]).await;
+    assert!(printed.text("content").contains("E5"), "{printed:?}");
+    let again = anna.ctl(&["export", &id, &written]).await;
+    assert!(again.code == 1 && again.text("error").contains("exists"), "nothing is overwritten: {again:?}");
+
+    let pipe = path("pipe.sgf");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    std::fs::write(path("long.sgf"), vec![b' '; 1 << 21]).expect("written");
+    for bad in [pipe, path("long.sgf"), path("none.sgf"), path("")] {
+        let said = anna.ctl(&["import", &bad]).await;
+        assert!(said.code == 1 && !said.text("error").is_empty(), "{bad}: {said:?}");
+    }
+    std::fs::write(&given, "(;GM[1]SZ[9];B[zz])").expect("written");
+    let said = anna.ctl(&["import", &given]).await;
+    assert!(said.code == 1 && said.text("error").contains("line 1"), "{said:?}");
+}
+
+#[tokio::test]
 async fn two_is_wrong_usage() {
     let mut house = House::new(332);
     let anna = Person::new(&mut house, "Anna").await;

@@ -1,5 +1,7 @@
 //! Commands about other people and about this device.
 
+use std::fs::File;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueEnum};
@@ -82,6 +84,21 @@ pub(crate) enum DeviceCommand {
         /// Path of the backup
         file: PathBuf,
     },
+    /// Keep the match of a file: SGF, PGN and other notations of xiangqi, PSQ, or Qiyou's own; prints its id
+    Import {
+        /// Path of the file; its ending selects the format
+        file: PathBuf,
+    },
+    /// Write a kept match to a file, or to standard output
+    Export {
+        /// Id of the match
+        id: String,
+        /// Format, such as sgf or pgn [default: the ending of the file, or the usual format of the game]
+        #[arg(long)]
+        format: Option<String>,
+        /// Path of the file; must not exist
+        file: Option<PathBuf>,
+    },
     /// Offer a kept match to a connected friend, who can keep a copy
     Give {
         /// Id of the match, as `matches` prints it
@@ -124,6 +141,16 @@ pub(crate) enum Switch {
     Off,
 }
 
+/// The content of a game's file: of an ordinary one, because a pipe would be waited for, and no more than the host reads.
+fn read_game(file: &Path) -> std::io::Result<Vec<u8>> {
+    if !std::fs::metadata(file)?.is_file() {
+        return Err(std::io::Error::other("this is no file"));
+    }
+    let mut content = Vec::new();
+    File::open(file)?.take(proto::limits::FILE_BYTES as u64 + 1).read_to_end(&mut content)?;
+    Ok(content)
+}
+
 /// An absolute path: the daemon's working directory differs.
 fn whole_path(file: &Path) -> Result<String, Failure> {
     let whole = std::path::absolute(file).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -160,6 +187,36 @@ impl Conversation {
                     || format!("with the next start: {name}, {friends} friends, {matches} matches"),
                     || json::taken(&taken),
                 )
+            }
+            DeviceCommand::Import { file } => {
+                let name =
+                    file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                let unreadable =
+                    |why: &dyn std::fmt::Display| Failure::Other(format!("{}: {why}", file.display()));
+                let content = read_game(&file).map_err(|error| unreadable(&error))?;
+                let import = control::Import { name, content: content.into() };
+                let reply::Body::RoomId(id) = self.host.ask(request::Body::Import(import)).await? else {
+                    return Err(unexpected());
+                };
+                self.print(|| id.clone(), || json!({"room_id": id}))
+            }
+            DeviceCommand::Export { id, format, file } => {
+                let ending = file.as_ref().and_then(|file| file.extension()).map(|one| one.to_string_lossy());
+                let format = format.or(ending.map(Into::into)).unwrap_or_default();
+                let export = control::Export { room_id: id, format, ply: None };
+                let reply::Body::File(exported) = self.host.ask(request::Body::Export(export)).await? else {
+                    return Err(unexpected());
+                };
+                let Some(file) = file else {
+                    let text = String::from_utf8_lossy(&exported.content);
+                    return self.print(
+                        || text.trim_end().into(),
+                        || json!({"name": exported.name, "content": text}),
+                    );
+                };
+                let write = || File::create_new(&file)?.write_all(&exported.content);
+                write().map_err(|error| Failure::Other(format!("{}: {error}", file.display())))?;
+                self.print(|| file.display().to_string(), || json!({"file": file}))
             }
             DeviceCommand::Give { id, who } => {
                 let give = control::Give { room_id: id, peer: self.friend(&who)? };
