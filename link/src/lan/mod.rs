@@ -46,8 +46,10 @@ pub use self::interfaces::{is_local, is_neighbour};
 /// The port of multicast DNS (RFC 6762, section 3).
 pub const MDNS_PORT: u16 = 5353;
 
-/// How often a device in range is reported again, as a Bluetooth advertisement is heard about once a second. Interfaces are
-/// polled at the same rate if the kernel does not report their changes.
+/// How often a device in range is reported again: several times before a host takes it for gone. News of it are reported at once.
+const REPEAT: Duration = Duration::from_secs(4);
+
+/// How often interfaces are polled if the kernel does not report their changes, and a search that failed is begun again.
 const LOOK_PERIOD: Duration = Duration::from_secs(1);
 
 /// How a device uses the local network.
@@ -192,7 +194,7 @@ impl Transport for LanTransport {
             told: None,
             changes: Changes::listen(),
             looked: false,
-            looks_on: false,
+            looks_on: None,
             next_look: None,
             waiting: VecDeque::new(),
         };
@@ -378,8 +380,8 @@ struct Watching {
     told: Option<CarrierState>,
     changes: Changes,
     looked: bool,
-    /// Whether the last poll found a peer or failed.
-    looks_on: bool,
+    /// The time until another poll is due although nothing changes: the last one found a peer, or failed.
+    looks_on: Option<Duration>,
     /// `None`: no poll until a change.
     next_look: Option<Instant>,
     waiting: VecDeque<WatchEvent>,
@@ -396,8 +398,9 @@ impl Watching {
             }
             self.look();
             self.looked = true;
-            let by_the_clock = self.looks_on || !self.changes.are_told();
-            self.next_look = by_the_clock.then(|| Instant::now() + LOOK_PERIOD);
+            let polls = (!self.changes.are_told()).then_some(LOOK_PERIOD);
+            let next = [self.looks_on, polls].into_iter().flatten().min();
+            self.next_look = next.map(|period| Instant::now() + period);
         }
     }
 
@@ -428,7 +431,7 @@ impl Watching {
             self.told = Some(state);
             self.waiting.push_back(WatchEvent::State(state));
         }
-        self.looks_on = false;
+        self.looks_on = None;
         if !self.scan || state != CarrierState::Ready {
             return;
         }
@@ -442,7 +445,7 @@ impl Watching {
             }
         }
         let Some((browsing, changed)) = &mut self.browsing else {
-            self.looks_on = true;
+            self.looks_on = Some(LOOK_PERIOD);
             return;
         };
         // A change from here on causes another poll.
@@ -455,7 +458,7 @@ impl Watching {
             if state.own.contains(&one.card.tag) {
                 continue;
             }
-            self.looks_on = true;
+            self.looks_on = Some(REPEAT);
             self.waiting.push_back(WatchEvent::Seen(Sighting {
                 address: Address { kind: CarrierKind::Lan, text: instance },
                 tag: one.card.tag,
