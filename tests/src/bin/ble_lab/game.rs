@@ -317,7 +317,8 @@ impl<'a> Table<'a> {
     }
 
     async fn accept(&self) -> Result<()> {
-        self.a.until("an invitation", |view| view.invitation.is_some()).await?;
+        let shown = self.a.until("an invitation", |view| view.invitation.is_some()).await;
+        shown.with_context(|| format!("B, who invites, lately: {:?}", self.b.see(View::lately)))?;
         self.a.ctl(&["accept"]).await?;
         for player in [&self.a, &self.b] {
             player.until("a room", |view| view.room.as_ref().is_some_and(|room| !room.over)).await?;

@@ -235,6 +235,11 @@ impl Saved {
 }
 
 impl View {
+    /// The latest notices, for error reports.
+    pub(crate) fn lately(&self) -> Vec<String> {
+        self.notices.clone()
+    }
+
     /// Moves so far.
     pub(crate) fn ply(&self) -> usize {
         self.room.as_ref().map_or(0, |room| room.record.len())
