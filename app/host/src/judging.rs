@@ -420,7 +420,7 @@ mod tests {
         };
         let make: BotOnce = Box::new(|| engine::bot(GameKind::Gomoku, engine::Tier::MAX, 1));
         judge_all(make, game, &record.actions, &options, &|judged| {
-            positions.lock().expect("whole").extend(judged)
+            positions.lock().expect("whole").extend(judged);
         });
         let positions = positions.into_inner().expect("whole");
         assert_eq!(positions.len(), record.actions.len() + 1);
