@@ -20,7 +20,7 @@ BUILT = $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
 WITHIN = CARGO_TARGET_$(TRIPLE)_RUNNER='$(CURDIR)/scripts/within'
 
-.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-wayland test-phosh test-arm64 deb-arm64 test-deb-arm64 test-carriers test-engines test-devices test-guest test-hotspot ble-lab ble-cells ble-lab-repeat ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
+.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-wayland test-phosh test-arm64 deb-arm64 test-deb-arm64 test-carriers test-engines test-devices kiosk test-kiosk test-guest test-hotspot ble-lab ble-cells ble-lab-repeat ble-strangers ble-soak screens pictures bench bench-levels tune play-through night
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -119,6 +119,17 @@ test-engines: ## test Debian's GNU Go and Fairy-Stockfish as opponents, and what
 test-devices: ## test gamepads and a vibration motor with Debian's kernel and udev in a virtual machine
 	@scripts/need build lab
 	tests/devices/run
+
+kiosk: ## build the app for a screen without a desktop, and print how it is started at boot
+	@scripts/need build kiosk
+	$(CARGO) build --release --locked -p qiyou --features online,guest,kiosk
+	@echo "sudo install -m 755 $${CARGO_TARGET_DIR:-target}/release/qiyou /usr/local/bin/qiyou-kiosk"
+	@echo "sudo install -m 644 packaging/systemd/qiyou-kiosk@.service /etc/systemd/system/"
+	@echo "sudo systemctl daemon-reload && sudo systemctl enable --now qiyou-kiosk@$$(id -un)"
+
+test-kiosk: ## test the app without a desktop, on a virtual machine's screen and touchscreen
+	@scripts/need build kiosk lab test-kiosk
+	tests/kiosk/run
 
 test-guest: ## test the guest's page in real Chromium, Firefox and WebKit, with a real qiyoud; SHORT=1: a part, in Chromium; see tests/guest/README.md
 	@scripts/need build $(if $(SHORT),chromium,guest)
