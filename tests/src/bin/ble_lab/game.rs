@@ -272,7 +272,8 @@ impl<'a> Table<'a> {
         let moves = self.play(&mut Vec::new(), dice, report).await?;
         let last = format!("all {moves}.");
         faults::expect(&mut heard, "watchers", &last).await.context("the watchers see the last move")?;
-        report.checks += WATCHERS;
+        // One claim: how many matches there are depends on their lengths.
+        report.checks += 1;
         faults::ended(&mut heard, "watchers").await?;
         Ok(moves)
     }
