@@ -33,6 +33,7 @@ mod background;
 mod connection;
 pub mod device;
 pub mod field_test;
+pub mod files;
 pub mod json;
 pub mod pace;
 pub mod redact;

@@ -1,7 +1,7 @@
 //! Commands about other people and about this device.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueEnum};
@@ -141,16 +141,6 @@ pub(crate) enum Switch {
     Off,
 }
 
-/// The content of a game's file: of an ordinary one, because a pipe would be waited for, and no more than the host reads.
-fn read_game(file: &Path) -> std::io::Result<Vec<u8>> {
-    if !std::fs::metadata(file)?.is_file() {
-        return Err(std::io::Error::other("this is no file"));
-    }
-    let mut content = Vec::new();
-    File::open(file)?.take(proto::limits::FILE_BYTES as u64 + 1).read_to_end(&mut content)?;
-    Ok(content)
-}
-
 /// An absolute path: the daemon's working directory differs.
 fn whole_path(file: &Path) -> Result<String, Failure> {
     let whole = std::path::absolute(file).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -193,7 +183,7 @@ impl Conversation {
                     file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
                 let unreadable =
                     |why: &dyn std::fmt::Display| Failure::Other(format!("{}: {why}", file.display()));
-                let content = read_game(&file).map_err(|error| unreadable(&error))?;
+                let content = client::files::read_game(&file).map_err(|error| unreadable(&error))?;
                 let import = control::Import { name, content: content.into() };
                 let reply::Body::RoomId(id) = self.host.ask(request::Body::Import(import)).await? else {
                     return Err(unexpected());

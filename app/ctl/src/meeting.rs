@@ -77,8 +77,9 @@ impl Conversation {
             let Some(event) = self.host.next_until(deadline).await? else {
                 return Err(Failure::NotToBe(format!("{name} did not answer in time")));
             };
-            // A host that dials gives up after it, so that this is about whom it dialed.
+            // A host that dials gives up after it. A device behind a typed address may have no name yet.
             if let Some(event::Body::Notice(notice)) = &event.body
+                && (notice.name.is_empty() || notice.name == name)
                 && let Some(why) = words::outdated(notice.kind())
             {
                 return Err(Failure::NotToBe(format!("{name}: {why}")));

@@ -1,7 +1,7 @@
-//! Reading of files that people choose; writing of the app's own: preferences and caches.
+//! Writing of the app's own files: preferences and caches.
 
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
 /// Replaces a file atomically: writes a new file beside it and renames that, so that a crash leaves the old or the new
@@ -13,15 +13,4 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
     fs::write(&beside, bytes)?;
     fs::rename(beside, path)
-}
-
-/// Reads the file of a game: a limited number of bytes, because a path may be an endless file such as a device.
-pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut content = Vec::new();
-    let limit = proto::limits::FILE_BYTES as u64;
-    fs::File::open(path)?.take(limit + 1).read_to_end(&mut content)?;
-    if content.len() as u64 > limit {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than any game"));
-    }
-    Ok(content)
 }

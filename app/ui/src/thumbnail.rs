@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use crate::art;
 use crate::clipboard::Picture;
-use crate::{art, files};
 
 /// Maximum length of the longer edge, in pixels; the thumbnail specification's largest size is 1,024.
 pub const MOST_PIXELS: u32 = 2_048;
@@ -25,7 +25,7 @@ pub enum ThumbnailError {
 /// # Errors
 /// If the file cannot be read, or is not one of the games.
 pub fn thumbnail(file: &Path, pixels: u32) -> Result<Vec<u8>, ThumbnailError> {
-    let content = files::read(file)?;
+    let content = client::files::read_game(file)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let board = host::position_in_file(&name, &content).map_err(ThumbnailError::Unreadable)?;
     let drawn = art::of_file(&board, pixels.min(MOST_PIXELS));

@@ -13,7 +13,6 @@ use slint::{ComponentHandle, ModelRc, VecModel};
 use super::{backup, game, game_of, home, side, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::art::Sprites;
-use crate::files;
 use crate::screens::{Dialog, FileRow, Game, MainWindow, Page, RecordRow, RecordsAdapter, Remark, Went};
 
 /// Matches per request: three screens of a phone.
@@ -230,7 +229,7 @@ pub(crate) fn look_at(path: &Path, cx: &mut Cx<'_>) {
 
 fn take_in(path: &Path, question: Question, cx: &mut Cx<'_>) {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    match files::read(path) {
+    match client::files::read_game(path) {
         Ok(content) => {
             let import = control::Import { name, content: content.into() };
             cx.ask.send(request::Body::Import(import), question);
