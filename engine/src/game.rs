@@ -65,6 +65,8 @@ pub enum Reason {
     PerpetualCheck,
     /// The loser perpetually chased an unprotected piece.
     PerpetualChase,
+    /// Xiangqi by the Chinese rules: the loser perpetually threatened mate, or checked, threatened mate and chased in turn.
+    PerpetualAttack,
     /// Neither side has enough material to give mate.
     BareMaterial,
     /// The score was counted; equal in a draw.

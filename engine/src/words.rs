@@ -88,6 +88,9 @@ impl Reason {
             Self::Checkmate => language.pick("将死", "checkmate"),
             Self::PerpetualCheck => language.pick("对方长将", "perpetual check by the other side"),
             Self::PerpetualChase => language.pick("对方长捉", "perpetual chase by the other side"),
+            Self::PerpetualAttack => {
+                language.pick("对方长打（将军、叫杀或捉子）", "perpetual attack by the other side")
+            }
             Self::BareMaterial => language.pick("双方都无力将死对方", "neither side can checkmate any more"),
             Self::Score => language.pick("数子（目）", "by count"),
             Self::AllOut => language.pick("灯已全灭", "all the lights are off"),

@@ -10,7 +10,7 @@ use engine::lights_out::{LightsOut, LightsOutSetup, Neighbours, Start};
 use engine::liuzhou::{
     Blocked, ForcedRemoval, Liuzhou, LiuzhouSetup, Preset, Safety, SeveralFormations, StepBack,
 };
-use engine::xiangqi::{Xiangqi, XiangqiSetup};
+use engine::xiangqi::{RepetitionRule, Xiangqi, XiangqiSetup};
 use engine::{
     Action, AnyGame, Choice, Game, GameKind, Gomoku, GomokuOpening, GomokuRule, GomokuSetup, IllegalAction,
     Language, MarkKind, Point, Rng, Setup, Side, Touch,
@@ -72,9 +72,13 @@ fn go_setups() -> Vec<GoSetup> {
 }
 
 fn xiangqi_setups() -> Vec<XiangqiSetup> {
-    [(Some(120), false), (Some(40), true), (None, false)]
-        .map(|(quiet_limit, black_first)| XiangqiSetup { quiet_limit, black_first, start: None })
-        .into()
+    let mut setups = Vec::new();
+    for repetition in RepetitionRule::ALL {
+        for (quiet_limit, black_first) in [(Some(120), false), (Some(40), true), (None, false)] {
+            setups.push(XiangqiSetup { quiet_limit, black_first, repetition, start: None });
+        }
+    }
+    setups
 }
 
 /// The presets, and every value of every option, combined so that each pair of options occurs in several ways.

@@ -442,7 +442,12 @@ fn setups_read_back_from_their_text() {
     ] {
         assert_eq!(text.parse::<GomokuSetup>().unwrap_or_else(|e| panic!("{text}: {e}")).to_string(), text);
     }
-    for text in ["quiet=120", "quiet=off black-first"] {
+    for text in [
+        "quiet=120",
+        "quiet=off black-first",
+        "quiet=120 repetition=chinese",
+        "quiet=20 black-first repetition=chinese",
+    ] {
         let setup: engine::xiangqi::XiangqiSetup = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
         assert_eq!(setup.to_string(), text);
     }

@@ -330,6 +330,7 @@ mod tests {
                 knows_hints: true,
                 knows_starts: true,
                 knows_openings: true,
+                knows_chinese_repetition: true,
             }
             .into(),
             Pair { step: Some(pair::Step::Commitment(key())) }.into(),

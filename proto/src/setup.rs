@@ -11,6 +11,7 @@ impl Setup {
                 started::Rules::Liuzhou(liuzhou) => setup::Game::Liuzhou(*liuzhou),
                 started::Rules::Go(go) => setup::Game::Go(*go),
                 started::Rules::Xiangqi(xiangqi) => setup::Game::Xiangqi(*xiangqi),
+                started::Rules::XiangqiChinese(xiangqi) => setup::Game::XiangqiChinese(*xiangqi),
             }),
             game => Some(game.clone()),
         }

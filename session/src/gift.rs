@@ -21,6 +21,9 @@ impl Session {
         if wire::is_of_later_opening(&record.setup) && !self.peer_knows_openings {
             return Err(Refused::OpeningUnknown);
         }
+        if wire::is_of_chinese_repetition(&record.setup) && !self.peer_knows_chinese_repetition {
+            return Err(Refused::RepetitionUnknown);
+        }
         let message = peer::Gift {
             record: Some(resume::record_message(&MatchRecord { reveal: None, ..record.clone() }, 0)),
         };

@@ -247,6 +247,9 @@ pub enum Refused {
     /// The peer's version does not know this opening rule of gomoku.
     #[error("the peer's version does not know this opening")]
     OpeningUnknown,
+    /// The peer's version does not know xiangqi with repetition by the Chinese rules.
+    #[error("the peer's version does not know repetition by the Chinese rules")]
+    RepetitionUnknown,
     /// The setup makes no game.
     #[error(transparent)]
     Setup(#[from] engine::SetupError),

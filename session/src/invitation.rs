@@ -43,6 +43,7 @@ pub(crate) struct Around<'a> {
     pub(crate) peer_knows_hints: bool,
     pub(crate) peer_knows_starts: bool,
     pub(crate) peer_knows_openings: bool,
+    pub(crate) peer_knows_chinese_repetition: bool,
     pub(crate) matches: &'a [MatchState],
     pub(crate) nonces: &'a mut Nonces,
     pub(crate) effects: &'a mut Effects,
@@ -317,6 +318,9 @@ impl Invitations {
         if wire::is_of_later_opening(&terms.setup) && !cx.peer_knows_openings {
             return Err(Refused::OpeningUnknown);
         }
+        if wire::is_of_chinese_repetition(&terms.setup) && !cx.peer_knows_chinese_repetition {
+            return Err(Refused::RepetitionUnknown);
+        }
         if cx.match_state(id).is_some() || self.over.iter().any(|mine| mine.id == id) {
             return Err(Refused::IdTaken);
         }
@@ -337,12 +341,13 @@ impl Invitations {
 
     /// Sends the own open invitation, for the first time or again.
     pub(crate) fn send_invitation(&mut self, cx: &mut Around<'_>) {
-        // A version that does not know hints would take the invitation for one without; one that does not know starts or the
-        // opening would find no game in it.
+        // A version that does not know hints would take the invitation for one without; one that does not know starts, the
+        // opening or the rule of repetition would find no game in it.
         let is_known = |terms: &Terms| {
             (!terms.hints || cx.peer_knows_hints)
                 && (terms.setup.start().is_none() || cx.peer_knows_starts)
                 && (!wire::is_of_later_opening(&terms.setup) || cx.peer_knows_openings)
+                && (!wire::is_of_chinese_repetition(&terms.setup) || cx.peer_knows_chinese_repetition)
         };
         let Some(mine) = self.mine.as_ref().filter(|mine| is_known(&mine.terms)) else { return };
         let (colours, alternates) = match mine.terms.colours {

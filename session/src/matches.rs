@@ -107,6 +107,7 @@ impl Session {
         let link_is_up = matches!(self.link, Link::Up);
         let (peer_knows_hints, peer_knows_starts) = (self.peer_knows_hints, self.peer_knows_starts);
         let peer_knows_openings = self.peer_knows_openings;
+        let peer_knows_chinese_repetition = self.peer_knows_chinese_repetition;
         let Self { invitations, matches, effects, nonces, peer_games, now, .. } = self;
         let around = &mut Around {
             now: *now,
@@ -115,6 +116,7 @@ impl Session {
             peer_knows_hints,
             peer_knows_starts,
             peer_knows_openings,
+            peer_knows_chinese_repetition,
             matches,
             nonces,
             effects,

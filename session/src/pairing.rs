@@ -54,6 +54,7 @@ impl Session {
             knows_hints: true,
             knows_starts: true,
             knows_openings: true,
+            knows_chinese_repetition: true,
         });
     }
 
@@ -78,6 +79,7 @@ impl Session {
         self.peer_knows_hints = hello.knows_hints;
         self.peer_knows_starts = hello.knows_starts;
         self.peer_knows_openings = hello.knows_openings;
+        self.peer_knows_chinese_repetition = hello.knows_chinese_repetition;
         self.peer_games = hello.games.iter().filter_map(|number| wire::read_game(*number)).collect();
         self.tell(Event::Greeted { name: name.clone(), wish: wire::read_game(hello.wish) });
         if self.known && !hello.wants_comparison {

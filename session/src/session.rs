@@ -47,6 +47,8 @@ pub struct Session {
     pub(crate) peer_knows_starts: bool,
     /// Whether the peer's last hello says that it knows all opening rules of gomoku.
     pub(crate) peer_knows_openings: bool,
+    /// Whether the peer's last hello says that it knows xiangqi with repetition by the Chinese rules.
+    pub(crate) peer_knows_chinese_repetition: bool,
     /// The game that this device's person would like to play.
     pub(crate) wish: Option<GameKind>,
     /// The last friend entry about the peer in the journal.
@@ -114,6 +116,7 @@ impl Session {
             peer_knows_hints: false,
             peer_knows_starts: false,
             peer_knows_openings: false,
+            peer_knows_chinese_repetition: false,
             wish: None,
             friend: None,
             now: Instant::default(),
@@ -208,6 +211,11 @@ impl Session {
     /// Whether the peer's last hello says that its version knows all opening rules of gomoku.
     pub fn peer_knows_openings(&self) -> bool {
         self.peer_knows_openings
+    }
+
+    /// Whether the peer's last hello says that its version knows xiangqi with repetition by the Chinese rules.
+    pub fn peer_knows_chinese_repetition(&self) -> bool {
+        self.peer_knows_chinese_repetition
     }
 
     /// Whether a person has compared strings with this peer.

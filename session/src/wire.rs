@@ -11,7 +11,9 @@ use crate::{MatchId, MatchResult};
 mod setup;
 
 pub use crate::unreadable::Unreadable;
-pub use setup::{is_for_peers, is_of_later_opening, read_peer_setup, read_setup, setup};
+pub use setup::{
+    is_for_peers, is_of_chinese_repetition, is_of_later_opening, read_peer_setup, read_setup, setup,
+};
 
 /// The number of a game.
 pub fn game(kind: GameKind) -> board::Game {
@@ -146,7 +148,7 @@ pub fn read_result(result: &board::Result) -> Result<MatchResult, Unreadable> {
 }
 
 /// All reasons with their numbers, for both directions.
-const REASONS: [(Reason, board::Ending); 17] = [
+const REASONS: [(Reason, board::Ending); 18] = [
     (Reason::FiveInARow, board::Ending::FiveInARow),
     (Reason::BoardFull, board::Ending::BoardFull),
     (Reason::TooFewStones, board::Ending::TooFewStones),
@@ -156,6 +158,7 @@ const REASONS: [(Reason, board::Ending); 17] = [
     (Reason::Checkmate, board::Ending::Checkmate),
     (Reason::PerpetualCheck, board::Ending::PerpetualCheck),
     (Reason::PerpetualChase, board::Ending::PerpetualChase),
+    (Reason::PerpetualAttack, board::Ending::PerpetualAttack),
     (Reason::BareMaterial, board::Ending::BareMaterial),
     (Reason::Score, board::Ending::Score),
     (Reason::AllOut, board::Ending::AllOut),

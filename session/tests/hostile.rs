@@ -143,6 +143,7 @@ impl Fuzzer {
                 knows_hints: self.below(2) == 0,
                 knows_starts: self.below(2) == 0,
                 knows_openings: self.below(2) == 0,
+                knows_chinese_repetition: self.below(2) == 0,
             }
             .into(),
             1 => peer::Pair { step: Some(peer::pair::Step::Nonce(Bytes::from_static(&[0; 32]))) }.into(),

@@ -493,6 +493,12 @@ async fn a_letter_from_a_position_is_not_written_to_a_friend_whose_version_does_
         let (peer, choice) = (peer.clone(), Some(choice));
         request::Body::Invite(control::Invite { peer, choice, by_letter: true, ..Default::default() })
     };
+    let rule = || {
+        let options = vec![control::ChosenOption { option: "repetition".into(), value: "chinese".into() }];
+        let choice = control::GameChoice { game: Game::Xiangqi.into(), options, ..Default::default() };
+        let (peer, choice) = (peer.clone(), Some(choice));
+        request::Body::Invite(control::Invite { peer, choice, by_letter: true, ..Default::default() })
+    };
     let is_outdated = |answer: Result<_, control::Refusal>| {
         answer.is_err_and(|refusal: control::Refusal| {
             refusal
@@ -504,19 +510,28 @@ async fn a_letter_from_a_position_is_not_written_to_a_friend_whose_version_does_
     assert!(!is_outdated(refused), "Ben's last hello knew it");
     let refused = scene.anna.client.ask(opening()).await;
     assert!(!is_outdated(refused), "it knew this too");
-    let older = Hello { knows_starts: false, knows_openings: false, ..scene.hello() };
+    let refused = scene.anna.client.ask(rule()).await;
+    assert!(!is_outdated(refused), "and this");
+    let older = Hello {
+        knows_starts: false,
+        knows_openings: false,
+        knows_chinese_repetition: false,
+        ..scene.hello()
+    };
     scene.say_from_the_start(vec![older.into()]).await;
     let usual = scene.anna.client.ask(letter(false)).await;
     assert!(!is_outdated(usual), "the usual beginning is known to all");
     let refused = scene.anna.client.ask(letter(true)).await;
     assert!(is_outdated(refused), "it is said at once");
     assert!(is_outdated(scene.anna.client.ask(opening()).await), "and of an opening");
+    assert!(is_outdated(scene.anna.client.ask(rule()).await), "and of a rule of repetition");
     // It is known after a restart too, before Ben is heard.
     scene.anna.stop().await;
     scene.anna.start().await;
     let refused = scene.anna.client.ask(letter(true)).await;
     assert!(is_outdated(refused), "it is kept");
     assert!(is_outdated(scene.anna.client.ask(opening()).await), "and of an opening");
+    assert!(is_outdated(scene.anna.client.ask(rule()).await), "and of a rule of repetition");
 }
 
 #[tokio::test(start_paused = true)]

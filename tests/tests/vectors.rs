@@ -669,6 +669,18 @@ fn actions_are_packed_so() {
 }
 
 #[test]
+fn setups_of_xiangqi_are_these() {
+    for one in list(&vectors()["setups"]) {
+        let setup = Setup::Xiangqi(text(&one["text"]).parse().expect("a setup"));
+        assert_eq!(wire::setup(&setup).encode_to_vec(), bytes(&one["setup"]), "{one}");
+        let told = proto::board::Setup::decode(&bytes(&one["setup"])[..]).expect("a setup");
+        assert_eq!(wire::read_setup(Some(&told)), Ok(setup.clone()));
+        let record = MatchRecord::new(MatchId([7; 16]), setup, Side::First);
+        assert_eq!(format!("{:016x}", record.digest()), text(&one["digest"]));
+    }
+}
+
+#[test]
 fn setups_with_a_start_are_these() {
     for one in list(&vectors()["starts"]) {
         let game = GameKind::from_word(text(&one["game"])).expect("a game");

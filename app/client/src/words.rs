@@ -119,6 +119,7 @@ pub fn setup(setup: Option<&Setup>) -> String {
         Some(setup::Game::Liuzhou(_)) => "liuzhou".into(),
         Some(setup::Game::Go(go)) => format!("go {0}x{0}", go.size),
         Some(setup::Game::Xiangqi(_)) => "xiangqi".into(),
+        Some(setup::Game::XiangqiChinese(_)) => "xiangqi, repetition by the Chinese rules".into(),
         Some(setup::Game::LightsOut(lights)) => {
             let race = if lights.race { ", race" } else { "" };
             format!("lights-out {}x{}{race}", lights.columns, lights.rows)

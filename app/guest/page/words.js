@@ -190,7 +190,7 @@ export const ALL = {
   losing: ["This move loses", "这步棋会判负"],
   losingHint: [
     "The same position would come up for the third time. By the repetition rules you would lose.",
-    "同一局面将第三次出现，按长将长捉的规则判你负。",
+    "同一局面将第三次出现，按循环棋例判你负。",
   ],
   forbidden: ["Forbidden: {0}", "禁手：{0}"],
   forbiddenHint: ["By the renju rules Black loses at once by playing there.", "按连珠规则，黑棋下在那里立即判负。"],
@@ -227,6 +227,7 @@ export const ALL = {
   checkmate: ["Checkmate", "将死"],
   "perpetual_check": ["Perpetual check loses", "长将判负"],
   "perpetual_chase": ["Perpetual chase loses", "长捉判负"],
+  "perpetual_attack": ["Perpetual attack loses", "长打判负"],
   "bare_material": ["Neither side can win any more", "双方都无力取胜"],
   samePoints: ["The same number of points", "双方得分相同"],
   byPoints: ["By {0} points", "胜 {0} 目"],

@@ -22,6 +22,9 @@ pub(crate) const KNOWS_STARTS: &str = "knows_starts/";
 /// The same for all opening rules of gomoku.
 pub(crate) const KNOWS_OPENINGS: &str = "knows_openings/";
 
+/// The same for xiangqi with repetition by the Chinese rules.
+pub(crate) const KNOWS_CHINESE_REPETITION: &str = "knows_chinese_repetition/";
+
 /// Dereferences to [`Store`] for reading; writing is possible through [`Journal::keep`] only, so that every failed write is
 /// reported.
 pub(crate) struct Journal {

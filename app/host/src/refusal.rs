@@ -81,7 +81,10 @@ impl From<session::Refused> for Refusal {
             }
             Refused::TooFast => Code::RefusalBusy,
             Refused::NoHints => return no_hints(),
-            Refused::HintsUnknown | Refused::StartsUnknown | Refused::OpeningUnknown => {
+            Refused::HintsUnknown
+            | Refused::StartsUnknown
+            | Refused::OpeningUnknown
+            | Refused::RepetitionUnknown => {
                 let (zh, en) = (
                     "对方的「棋友」版本太旧，请对方升级。",
                     "Their Qiyou is too old for yours: ask them to update it.",

@@ -24,6 +24,8 @@ pub(crate) struct Knows {
     pub(crate) starts: bool,
     /// All opening rules of gomoku. `None`: the hello was kept by a version of this device that did not know the word.
     pub(crate) openings: Option<bool>,
+    /// Xiangqi with repetition by the Chinese rules. `None`: likewise.
+    pub(crate) chinese_repetition: Option<bool>,
 }
 
 /// The facts about one player.
@@ -250,7 +252,7 @@ mod tests {
             people.insert(key, name);
             people.set_account(key, format!("{name}@example.org"));
             people.set_met_by(key, control::Carrier::Lan);
-            let knows = Knows { starts: true, openings: Some(true) };
+            let knows = Knows { starts: true, openings: Some(true), chinese_repetition: Some(true) };
             assert!(people.set_knows(key, knows) && !people.set_knows(key, knows));
             people.set_met_at(key, place());
             people.set_code(key, code(key));

@@ -1,6 +1,6 @@
 //! The xiangqi bot and its levels.
 
-use super::position::{Position, loses_by_rule};
+use super::position::Position;
 use super::{Xiangqi, XiangqiMove};
 use crate::bot::lines_apart;
 use crate::parameters::{Parameter, ParameterError};
@@ -79,7 +79,8 @@ impl XiangqiBot {
         let mut moves = Vec::new();
         game.legal_moves(&mut moves);
         moves.retain(|&mv| among(mv));
-        let losing: Vec<XiangqiMove> = moves.iter().copied().filter(|&mv| loses_by_rule(game, mv)).collect();
+        let losing: Vec<XiangqiMove> =
+            moves.iter().copied().filter(|&mv| game.loses_by_repetition(mv)).collect();
         let all_lose = losing.len() == moves.len();
         let among = |mv| among(mv) && (all_lose || !losing.contains(&mv));
         let mut position = Position::new(game);

@@ -1,7 +1,7 @@
 //! Xiangqi 象棋.
 //!
 //! `board` is the bitboards with make and unmake, `attacks` the attack tables, `moves` legal move generation, `rules` the
-//! game with its results, `repetition` the rules of perpetual check and chase, `fen` positions as lines, `notation` moves as
+//! game with its results, `repetition` the rules of perpetual check, kill and chase, `fen` positions as lines, `notation` moves as
 //! text (ICCS, WXF, Chinese), `openings` the names of openings, `odds` the positions of odds.
 //!
 //! The bot: `position` is the position for the search, `exchange` static exchange evaluation, `net` the NNUE, `eval` further
@@ -32,4 +32,5 @@ pub use moves::perft;
 pub use notation::Notation;
 pub use odds::Odds;
 pub use openings::Opening;
+pub use repetition::RepetitionRule;
 pub use rules::{Xiangqi, XiangqiSetup};

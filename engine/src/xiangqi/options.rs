@@ -1,7 +1,7 @@
 //! The options of xiangqi.
 
-use super::{Odds, XiangqiSetup, odds};
-use crate::options::{Both, Options, Row, switch};
+use super::{Odds, RepetitionRule, XiangqiSetup, odds};
+use crate::options::{Both, Options, Row, listed, switch};
 
 /// A limit in full moves.
 pub(super) fn rounds(plies: u32) -> Both {
@@ -34,6 +34,14 @@ impl Options for XiangqiSetup {
         if is_usual {
             rows.push(switch!("black-first", "黑先", "Black moves first", black_first));
         }
+        rows.push(Row::listed(
+            "repetition",
+            Both::new("循环棋例", "Repetition"),
+            vec![
+                listed!("asian", "亚洲棋规", "Asian rules", repetition = RepetitionRule::Asian),
+                listed!("chinese", "中国棋规", "Chinese rules", repetition = RepetitionRule::Chinese),
+            ],
+        ));
         rows
     }
 }

@@ -7,9 +7,9 @@ use super::eval;
 use super::exchange::WORTH;
 use super::net::{Accumulator, Weights};
 use super::psqt;
-use super::repetition;
+use super::repetition::{self, RepetitionRule};
 use crate::search::{AlphaBetaGame, Candidate, NodeVerdict, Reductions, SearchParams, Tactics, Urgency};
-use crate::{Game, Reason, Side};
+use crate::{Game, Side};
 
 /// A board with incremental data for the search.
 #[derive(Clone)]
@@ -19,6 +19,7 @@ pub(super) struct Position {
     past: Vec<Step>,
     /// Plies without a capture or a soldier's move that make a draw.
     quiet_limit: u16,
+    repetition: RepetitionRule,
     now: Now,
     /// The network's accumulator, allocated at the first evaluation.
     accumulator: Option<Box<Accumulator>>,
@@ -67,6 +68,7 @@ impl Position {
         }
         let mut position = Self::from_board(&board);
         position.quiet_limit = game.setup().quiet_limit.unwrap_or(u16::MAX);
+        position.repetition = game.setup().repetition;
         for &(_, mv) in past {
             position.make(mv);
         }
@@ -75,10 +77,17 @@ impl Position {
         position
     }
 
-    /// A board without history, and without a limit of reversible plies.
+    /// A board without history, by the usual rule of repetition and without a limit of reversible plies.
     pub(super) fn from_board(board: &Board) -> Self {
         let now = Now { quiet: 0, linked: 0, in_check: board.in_check(), phase: eval::phase(board) };
-        Self { board: *board, past: Vec::with_capacity(256), quiet_limit: u16::MAX, now, accumulator: None }
+        Self {
+            board: *board,
+            past: Vec::with_capacity(256),
+            quiet_limit: u16::MAX,
+            repetition: RepetitionRule::default(),
+            now,
+            accumulator: None,
+        }
     }
 
     /// Whether a capture gains material (SEE): then the position is searched further instead of evaluated.
@@ -116,7 +125,7 @@ impl Position {
             (false, false) => {}
         }
         let moves: Vec<XiangqiMove> = round.iter().map(|step| step.mv).collect();
-        let outcome = repetition::judge(&self.board, &moves);
+        let outcome = repetition::judge(self.repetition, &self.board, &moves);
         Some(match outcome.winner {
             None => NodeVerdict::Draw,
             Some(side) if side == self.board.turn() => NodeVerdict::WonByRule,
@@ -394,17 +403,6 @@ impl AlphaBetaGame for Position {
     }
 }
 
-/// Whether a legal move loses by the repetition rule, at once or if the position occurs once more: the root leaves such
-/// moves out if possible.
-pub(super) fn loses_by_rule(game: &Xiangqi, mv: XiangqiMove) -> bool {
-    let mut after = game.clone();
-    after.play(mv);
-    after.outcome().is_some_and(|outcome| {
-        outcome.winner == Some(after.turn())
-            && matches!(outcome.reason, Reason::PerpetualCheck | Reason::PerpetualChase)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicBool;
@@ -562,6 +560,15 @@ mod tests {
     fn a_round_of_moves_is_judged_in_the_search_as_the_rules_judge_its_end() {
         // Few pieces, so that positions repeat; whenever the rules end a game by repetition, the search must have given that
         // result at the second occurrence, if both cycles were the same.
+        for repetition in RepetitionRule::ALL {
+            let setup = XiangqiSetup { repetition, ..XiangqiSetup::default() };
+            let seen = rounds_judged_alike(&setup);
+            assert!(seen[1] > 5 && seen[2] > 20, "{repetition:?}: {seen:?}");
+        }
+    }
+
+    /// Number of rounds that won, lost and drew for the side to move.
+    fn rounds_judged_alike(setup: &XiangqiSetup) -> [u32; 3] {
         let mut rng = Rng::new(2);
         let mut seen = [0; 3];
         let fens = [
@@ -573,8 +580,7 @@ mod tests {
         ];
         let mut moves = Vec::new();
         for round in 0..4_000 {
-            let setup = XiangqiSetup::default();
-            let mut game = Xiangqi::from_position(&setup, fens[round % fens.len()]).expect("a position");
+            let mut game = Xiangqi::from_position(setup, fens[round % fens.len()]).expect("a position");
             // A cycle of four moves, three times.
             let mut circle: Vec<XiangqiMove> = Vec::new();
             let mut ok = true;
@@ -604,7 +610,7 @@ mod tests {
                 }
             }
             let Some(outcome) = game.outcome().filter(|_| ok && circle.len() == 8) else { continue };
-            let once = Xiangqi::from_position(&setup, fens[round % fens.len()]).expect("a position");
+            let once = Xiangqi::from_position(setup, fens[round % fens.len()]).expect("a position");
             let mut position = Position::new(&once);
             for &mv in &circle[..4] {
                 position.make(mv);
@@ -621,6 +627,6 @@ mod tests {
                 _ => 2,
             }] += 1;
         }
-        assert!(seen[1] > 5 && seen[2] > 20, "{seen:?}");
+        seen
     }
 }

@@ -1,8 +1,8 @@
 //! The rules of xiangqi: legality with reasons, and results.
 //!
 //! Source: the World Xiangqi rules as the project's rule page states them. A side without a legal move loses, in check or
-//! not. `repetition` decides about threefold repetition. The game is drawn when the setup's limit of plies without a capture
-//! or a soldier's move is reached, and when neither side has a piece that can cross the river.
+//! not. `repetition` decides about threefold repetition, by the rule of the setup. The game is drawn when the setup's limit of
+//! plies without a capture or a soldier's move is reached, and when neither side has a piece that can cross the river.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use super::fen::{Fen, may_stand};
 use super::notation::{self, Notation};
 use super::openings::{Beginning, Opening};
 use super::options::rounds;
-use super::repetition;
+use super::repetition::{self, RepetitionRule};
 use crate::game::points;
 use crate::start::{Start, StartError, StartPiece};
 use crate::text::{TextError, words};
@@ -32,13 +32,20 @@ pub struct XiangqiSetup {
     pub quiet_limit: Option<u16>,
     /// Black ([`Side::Second`]) moves first, as in some regions and old books.
     pub black_first: bool,
+    /// Who loses when a position repeats.
+    pub repetition: RepetitionRule,
     /// The position from which the game begins, if it is not the usual one. Not part of the text form.
     pub start: Option<Start>,
 }
 
 impl Default for XiangqiSetup {
     fn default() -> Self {
-        Self { quiet_limit: Some(120), black_first: false, start: None }
+        Self {
+            quiet_limit: Some(120),
+            black_first: false,
+            repetition: RepetitionRule::default(),
+            start: None,
+        }
     }
 }
 
@@ -221,13 +228,16 @@ impl Xiangqi {
         }
     }
 
-    /// Whether this legal move loses at once by perpetual check or chase, for warnings.
+    /// Whether this legal move loses at once by the rule of repetition, for warnings.
     pub fn loses_by_repetition(&self, mv: XiangqiMove) -> bool {
         let mut after = self.clone();
         after.play(mv);
         after.outcome.is_some_and(|outcome| {
             outcome.winner == Some(self.board.turn().other())
-                && matches!(outcome.reason, Reason::PerpetualCheck | Reason::PerpetualChase)
+                && matches!(
+                    outcome.reason,
+                    Reason::PerpetualCheck | Reason::PerpetualChase | Reason::PerpetualAttack
+                )
         })
     }
 
@@ -258,7 +268,7 @@ impl Xiangqi {
         let mut earlier = (0..self.past.len()).rev().filter(|&n| self.past[n].0 == key);
         if let (Some(_), Some(first)) = (earlier.next(), earlier.next()) {
             let moves: Vec<XiangqiMove> = self.past[first..].iter().map(|&(_, mv)| mv).collect();
-            return Some(repetition::judge(&self.board, &moves));
+            return Some(repetition::judge(self.setup.repetition, &self.board, &moves));
         }
         if self.setup.quiet_limit.is_some_and(|limit| self.quiet >= limit) {
             return Some(Outcome { winner: None, reason: Reason::TooLong });
@@ -342,14 +352,21 @@ impl Xiangqi {
     }
 }
 
-/// The halfmove limit, followed by options with other than default values: `quiet=120`, `quiet=off black-first`.
+/// The halfmove limit, followed by options with other than default values: `quiet=120`, `quiet=off black-first
+/// repetition=chinese`.
 impl fmt::Display for XiangqiSetup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.quiet_limit {
             Some(limit) => write!(f, "quiet={limit}")?,
             None => write!(f, "quiet=off")?,
         }
-        if self.black_first { write!(f, " black-first") } else { Ok(()) }
+        if self.black_first {
+            write!(f, " black-first")?;
+        }
+        match self.repetition {
+            RepetitionRule::Asian => Ok(()),
+            RepetitionRule::Chinese => write!(f, " repetition=chinese"),
+        }
     }
 }
 
@@ -367,8 +384,15 @@ impl FromStr for XiangqiSetup {
                     let expected = "off, or plies from 1 to 1,000";
                     setup.quiet_limit = Some(limit.ok_or(TextError::at(text, at + 6, expected))?);
                 }
-                None if word == "black-first" => setup.black_first = true,
-                None => return Err(TextError::at(text, at, "quiet= or black-first")),
+                None => match word {
+                    "black-first" => setup.black_first = true,
+                    "repetition=asian" => setup.repetition = RepetitionRule::Asian,
+                    "repetition=chinese" => setup.repetition = RepetitionRule::Chinese,
+                    _ => {
+                        let expected = "quiet=, black-first, repetition=asian or repetition=chinese";
+                        return Err(TextError::at(text, at, expected));
+                    }
+                },
             }
         }
         setup.check().map_err(|error| TextError::at(text, 0, error.0))?;
@@ -385,7 +409,10 @@ impl XiangqiSetup {
     }
 
     fn key(&self) -> u64 {
-        let number = u64::from(self.black_first) << 16 | u64::from(self.quiet_limit.unwrap_or(0));
+        // The usual rule leaves the key as it was before there were two.
+        let chinese = u64::from(self.repetition == RepetitionRule::Chinese);
+        let quiet_limit = u64::from(self.quiet_limit.unwrap_or(0));
+        let number = chinese << 17 | u64::from(self.black_first) << 16 | quiet_limit;
         Rng::new(0x7869_616e_6771_0000 ^ number).next_u64()
     }
 }
@@ -598,10 +625,7 @@ impl Game for Xiangqi {
                 "将死对方，或使对方无子可走（困毙），即胜。",
                 "A side that is checkmated, or has no legal move, loses.",
             ),
-            pick(
-                "同一局面第三次出现为和，但有两个例外。长将：只有一方步步将军，则该方负。长捉：否则，只有一方步步以车马炮士相捉同一个无根子，则该方负；将帅和兵卒可以长捉，未过河的兵卒可以被长捉。",
-                "The same position for the third time is a draw, with two exceptions. Perpetual check: a side that alone gave check with every move loses. Perpetual chase: otherwise, a side that alone chased the same unprotected piece with every move loses. Generals and soldiers may chase, and soldiers that have not crossed the river may be chased.",
-            ),
+            setup.repetition.rule(language).to_owned(),
             pick(
                 "双方都没有能过河的子为和。",
                 "If neither side has a piece that can cross the river, it is a draw.",

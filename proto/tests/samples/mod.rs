@@ -197,6 +197,13 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
             invite(setup::Game::Xiangqi(board::XiangqiSetup { quiet_limit: 120, ..Default::default() })),
         ),
         (
+            "invite-xiangqi-chinese",
+            invite(setup::Game::XiangqiChinese(board::XiangqiSetup {
+                quiet_limit: 120,
+                ..Default::default()
+            })),
+        ),
+        (
             "invite-start",
             invite(setup::Game::Started(board::Started {
                 rules: Some(board::started::Rules::Xiangqi(board::XiangqiSetup {

@@ -4,7 +4,7 @@ use engine::go::{GoSetup, Handicap, Scoring, Superko};
 use engine::lights_out::{Lights, LightsOutSetup, Neighbours, Start};
 use engine::liuzhou::{Blocked, ForcedRemoval, LiuzhouSetup, Safety, SeveralFormations, StepBack};
 use engine::start::{self, StartPhase};
-use engine::xiangqi::XiangqiSetup;
+use engine::xiangqi::{RepetitionRule, XiangqiSetup};
 use engine::{GameKind, GomokuOpening, GomokuRule, GomokuSetup, Setup, Side};
 use proto::board::{self, lights_out_setup, setup, started};
 
@@ -36,6 +36,15 @@ pub fn is_of_later_opening(setup: &Setup) -> bool {
     }
 }
 
+/// Whether the setup is of xiangqi with repetition by the Chinese rules, which a version without
+/// `Hello.knows_chinese_repetition` does not know.
+pub fn is_of_chinese_repetition(setup: &Setup) -> bool {
+    match setup {
+        Setup::Xiangqi(setup) => setup.repetition == RepetitionRule::Chinese,
+        Setup::Gomoku(_) | Setup::Liuzhou(_) | Setup::Go(_) | Setup::LightsOut(_) => false,
+    }
+}
+
 /// Parses a setup from a peer. Its size is checked before anything is generated.
 pub fn read_peer_setup(setup: Option<&board::Setup>) -> Result<Setup, Unreadable> {
     read_setup(setup)
@@ -50,7 +59,10 @@ pub fn setup(setup: &Setup) -> board::Setup {
             Setup::Gomoku(gomoku) => setup::Game::Gomoku(write_gomoku(gomoku)),
             Setup::Liuzhou(liuzhou) => setup::Game::Liuzhou(write_liuzhou(liuzhou)),
             Setup::Go(go) => setup::Game::Go(write_go(go)),
-            Setup::Xiangqi(xiangqi) => setup::Game::Xiangqi(write_xiangqi(xiangqi)),
+            Setup::Xiangqi(xiangqi) => match xiangqi.repetition {
+                RepetitionRule::Asian => setup::Game::Xiangqi(write_xiangqi(xiangqi)),
+                RepetitionRule::Chinese => setup::Game::XiangqiChinese(write_xiangqi(xiangqi)),
+            },
             Setup::LightsOut(lights_out) => setup::Game::LightsOut(write_lights_out(lights_out)),
         },
     };
@@ -63,7 +75,10 @@ pub fn read_setup(setup: Option<&board::Setup>) -> Result<Setup, Unreadable> {
         setup::Game::Gomoku(gomoku) => Setup::Gomoku(read_gomoku(gomoku)?),
         setup::Game::Liuzhou(liuzhou) => Setup::Liuzhou(read_liuzhou(liuzhou)?),
         setup::Game::Go(go) => Setup::Go(read_go(go)?),
-        setup::Game::Xiangqi(xiangqi) => Setup::Xiangqi(read_xiangqi(*xiangqi)?),
+        setup::Game::Xiangqi(xiangqi) => Setup::Xiangqi(read_xiangqi(*xiangqi, RepetitionRule::Asian)?),
+        setup::Game::XiangqiChinese(xiangqi) => {
+            Setup::Xiangqi(read_xiangqi(*xiangqi, RepetitionRule::Chinese)?)
+        }
         setup::Game::LightsOut(lights_out) => Setup::LightsOut(read_lights_out(lights_out)?),
         setup::Game::Started(started) => read_started(started)?,
     })
@@ -74,7 +89,10 @@ fn started(setup: &Setup, start: &start::Start) -> setup::Game {
         Setup::Gomoku(gomoku) => Some(started::Rules::Gomoku(write_gomoku(gomoku))),
         Setup::Liuzhou(liuzhou) => Some(started::Rules::Liuzhou(write_liuzhou(liuzhou))),
         Setup::Go(go) => Some(started::Rules::Go(write_go(go))),
-        Setup::Xiangqi(xiangqi) => Some(started::Rules::Xiangqi(write_xiangqi(xiangqi))),
+        Setup::Xiangqi(xiangqi) => Some(match xiangqi.repetition {
+            RepetitionRule::Asian => started::Rules::Xiangqi(write_xiangqi(xiangqi)),
+            RepetitionRule::Chinese => started::Rules::XiangqiChinese(write_xiangqi(xiangqi)),
+        }),
         Setup::LightsOut(_) => None,
     };
     setup::Game::Started(board::Started {
@@ -92,7 +110,10 @@ fn read_started(said: &board::Started) -> Result<Setup, Unreadable> {
         started::Rules::Gomoku(gomoku) => Setup::Gomoku(read_gomoku(gomoku)?),
         started::Rules::Liuzhou(liuzhou) => Setup::Liuzhou(read_liuzhou(liuzhou)?),
         started::Rules::Go(go) => Setup::Go(read_go(go)?),
-        started::Rules::Xiangqi(xiangqi) => Setup::Xiangqi(read_xiangqi(*xiangqi)?),
+        started::Rules::Xiangqi(xiangqi) => Setup::Xiangqi(read_xiangqi(*xiangqi, RepetitionRule::Asian)?),
+        started::Rules::XiangqiChinese(xiangqi) => {
+            Setup::Xiangqi(read_xiangqi(*xiangqi, RepetitionRule::Chinese)?)
+        }
     };
     let phase = match (said.moving, rules.kind()) {
         (false, _) => StartPhase::Opening,
@@ -153,14 +174,15 @@ fn read_limit(number: u32) -> Result<Option<u16>, Unreadable> {
     wide(number, "limit").map(|limit| Some(limit).filter(|&limit| limit > 0))
 }
 
+/// Without the rule of repetition, which is told by the field that holds the message.
 fn write_xiangqi(setup: &XiangqiSetup) -> board::XiangqiSetup {
-    let XiangqiSetup { quiet_limit, black_first, start: _ } = *setup;
+    let XiangqiSetup { quiet_limit, black_first, repetition: _, start: _ } = *setup;
     board::XiangqiSetup { quiet_limit: limit(quiet_limit), black_first }
 }
 
-fn read_xiangqi(setup: board::XiangqiSetup) -> Result<XiangqiSetup, Unreadable> {
+fn read_xiangqi(setup: board::XiangqiSetup, repetition: RepetitionRule) -> Result<XiangqiSetup, Unreadable> {
     let quiet_limit = read_limit(setup.quiet_limit)?;
-    Ok(XiangqiSetup { quiet_limit, black_first: setup.black_first, start: None })
+    Ok(XiangqiSetup { quiet_limit, black_first: setup.black_first, repetition, start: None })
 }
 
 fn write_gomoku(setup: &GomokuSetup) -> board::GomokuSetup {
@@ -357,7 +379,10 @@ mod tests {
     fn xiangqi_and_lights_out_setups_read_back() {
         for quiet_limit in [None, Some(1), Some(120)] {
             for black_first in [false, true] {
-                comes_back(Setup::Xiangqi(XiangqiSetup { quiet_limit, black_first, start: None }));
+                for repetition in RepetitionRule::ALL {
+                    let start = None;
+                    comes_back(Setup::Xiangqi(XiangqiSetup { quiet_limit, black_first, repetition, start }));
+                }
             }
         }
         let boards = ["#", "#..\n.##\n", &"#".repeat(65), &format!("{}\n{0}\n", ".#".repeat(500))];
@@ -380,6 +405,9 @@ mod tests {
     #[test]
     fn setups_with_a_start_read_back() {
         comes_back(started_at(HORSES, GameKind::Xiangqi.default_setup()));
+        let repetition = RepetitionRule::Chinese;
+        let chinese = Setup::Xiangqi(XiangqiSetup { repetition, ..XiangqiSetup::default() });
+        comes_back(started_at(HORSES, chinese));
         comes_back(started_at("5/5/2b2/5/5 w", GameKind::Gomoku.default_setup()));
         comes_back(started_at("bb3/ww3/5/5/5 w", GameKind::Go.default_setup()));
         comes_back(started_at("bbx3/wwo3/6/6/6/6 b p", GameKind::Liuzhou.default_setup()));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use engine::go::GoSetup;
 use engine::lights_out::{LightsOut, LightsOutSetup, Solution, Start};
+use engine::xiangqi::{RepetitionRule, XiangqiSetup};
 use engine::{
     Action, AnyGame, Game as _, GameKind, GomokuOpening, GomokuRule, GomokuSetup, Point, Setup, Side,
 };
@@ -46,7 +47,10 @@ pub(crate) fn any_small(number: u8) -> Setup {
     match number % 12 {
         0 => GameKind::Liuzhou.default_setup(),
         1 => Setup::Go(GoSetup { size: 3, ..GoSetup::default() }),
-        2 => GameKind::Xiangqi.default_setup(),
+        2 => {
+            let repetition = RepetitionRule::ALL[usize::from(number / 12) % 2];
+            Setup::Xiangqi(XiangqiSetup { repetition, ..XiangqiSetup::default() })
+        }
         3 => small_race(),
         4 => {
             let opening = GomokuOpening::Swap2;

@@ -161,7 +161,7 @@ FREE_OPENING, SWAP2 = 0, 1
 FIVE_IN_A_ROW, BOARD_FULL = 1, 2
 RESIGNED, DRAW_AGREED, TIME = 32, 33, 34
 # Other values make a record invalid; 35, abandoned, is not accepted from a peer.
-ENDINGS = {*range(1, 18), RESIGNED, DRAW_AGREED, TIME}
+ENDINGS = {*range(1, 19), RESIGNED, DRAW_AGREED, TIME}
 
 
 class Step(Message):

@@ -320,6 +320,20 @@ def matches():
     return out
 
 
+def setups():
+    """Setups of xiangqi by their text in files, with repetition by the Asian rules and by the Chinese ones, and their bytes."""
+    out = []
+    for text, number, rules in [
+        ("quiet=120", 4, field(1, 120)),
+        ("quiet=off black-first", 4, field(2, 1)),
+        ("quiet=120 repetition=chinese", 7, field(1, 120)),
+        ("quiet=off black-first repetition=chinese", 7, field(2, 1)),
+    ]:
+        setup = field(number, rules)
+        out.append({"text": text, "setup": setup.hex(), "digest": f"{records.digest(setup, []):016x}"})
+    return out
+
+
 # Numbers of the pieces of a start.
 PIECES = {
     "gomoku": "bw",
@@ -504,6 +518,7 @@ def vectors():
         "tags": tags(),
         "actions": actions(),
         "records": matches(),
+        "setups": setups(),
         "starts": starts(),
         "drawings": drawings(),
         "boards_of_lights": boards(),

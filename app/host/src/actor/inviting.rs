@@ -71,6 +71,9 @@ impl Actor {
             if wire::is_of_later_opening(&wish.setup) && knows.openings == Some(false) {
                 return Err(Refused::OpeningUnknown.into());
             }
+            if wire::is_of_chinese_repetition(&wish.setup) && knows.chinese_repetition == Some(false) {
+                return Err(Refused::RepetitionUnknown.into());
+            }
         }
         Ok(wish)
     }

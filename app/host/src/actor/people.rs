@@ -13,7 +13,7 @@ use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::dialing::{DialingEvent, Target};
 use crate::gifts::Gift;
 use crate::invitations::Offered;
-use crate::journal::{KNOWS_OPENINGS, KNOWS_STARTS, MET_BY, Met, OfPeer};
+use crate::journal::{KNOWS_CHINESE_REPETITION, KNOWS_OPENINGS, KNOWS_STARTS, MET_BY, Met, OfPeer};
 use crate::links::Order;
 use crate::peer::{Comparison, DriveError, Peer};
 use crate::refusal::Refusal;
@@ -39,11 +39,15 @@ impl Actor {
                 self.people.set_met_by(key, carrier);
             }
         }
-        let openings = self.journal.settings_of(KNOWS_OPENINGS)?;
+        let [openings, chinese_repetition] =
+            [self.journal.settings_of(KNOWS_OPENINGS)?, self.journal.settings_of(KNOWS_CHINESE_REPETITION)?];
         for (key, starts) in self.journal.settings_of(KNOWS_STARTS)? {
-            let openings = openings.iter().find(|(other, _)| *other == key).map(|(_, knows)| knows == "yes");
+            let of = |kept: &[(String, String)]| {
+                kept.iter().find(|(other, _)| *other == key).map(|(_, knows)| knows == "yes")
+            };
+            let (openings, chinese_repetition) = (of(&openings), of(&chinese_repetition));
             if let Some(key) = PlayerId::parse(&key) {
-                self.people.set_knows(key, Knows { starts: starts == "yes", openings });
+                self.people.set_knows(key, Knows { starts: starts == "yes", openings, chinese_repetition });
             }
         }
         Ok(())
@@ -270,17 +274,21 @@ impl Actor {
         }
     }
 
-    /// Keeps what the hello of a friend said about starts and openings, for letters to the friend.
+    /// Keeps what the hello of a friend said about starts, openings and rules, for letters to the friend.
     fn keep_knows(&mut self, key: PlayerId) {
         if let Some(knows) = self.people.knows(key) {
             let word = |knows| if knows { "yes" } else { "no" };
             // If this fails, nothing is known after the next start, and the friend's device declines what it does not know.
             let _ = self.journal.keep(|store| {
                 store.set_setting(&format!("{KNOWS_STARTS}{key}"), word(knows.starts))?;
-                match knows.openings {
-                    Some(openings) => store.set_setting(&format!("{KNOWS_OPENINGS}{key}"), word(openings)),
-                    None => Ok(()),
+                for (begins, knows) in
+                    [(KNOWS_OPENINGS, knows.openings), (KNOWS_CHINESE_REPETITION, knows.chinese_repetition)]
+                {
+                    if let Some(knows) = knows {
+                        store.set_setting(&format!("{begins}{key}"), word(knows))?;
+                    }
                 }
+                Ok(())
             });
         }
     }
@@ -345,8 +353,11 @@ impl Actor {
                 info!(name, "a peer is here");
                 if let Some(peer) = self.people.get_mut(&key) {
                     let is_friend = peer.friend.is_some();
-                    let openings = Some(peer.session.peer_knows_openings());
-                    let knows = Knows { starts: peer.session.peer_knows_starts(), openings };
+                    let knows = Knows {
+                        starts: peer.session.peer_knows_starts(),
+                        openings: Some(peer.session.peer_knows_openings()),
+                        chinese_repetition: Some(peer.session.peer_knows_chinese_repetition()),
+                    };
                     self.names.put(key, &name, is_friend);
                     (peer.name, peer.wish) = (name, wish);
                     peer.left = false;

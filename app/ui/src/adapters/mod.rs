@@ -177,7 +177,7 @@ fn wire_game(setup: Option<&wire::Setup>) -> wire::Game {
         Some(setup::Game::Gomoku(_)) => wire::Game::Gomoku,
         Some(setup::Game::Liuzhou(_)) => wire::Game::Liuzhou,
         Some(setup::Game::Go(_)) => wire::Game::Go,
-        Some(setup::Game::Xiangqi(_)) => wire::Game::Xiangqi,
+        Some(setup::Game::Xiangqi(_) | setup::Game::XiangqiChinese(_)) => wire::Game::Xiangqi,
         Some(setup::Game::LightsOut(_)) => wire::Game::LightsOut,
         Some(setup::Game::Started(_)) | None => wire::Game::Unspecified,
     }

@@ -363,7 +363,12 @@ impl NewGame {
         page.set_misfit(said(sheet.misfit.as_ref(), chinese).into());
         let rules = sheet.setup.as_ref().and_then(wire::Setup::rules);
         let setup = rules.as_ref();
-        let second = matches!(setup, Some(wire::setup::Game::Xiangqi(xiangqi)) if xiangqi.black_first);
+        let second = match setup {
+            Some(wire::setup::Game::Xiangqi(rules) | wire::setup::Game::XiangqiChinese(rules)) => {
+                rules.black_first
+            }
+            _ => false,
+        };
         page.set_second_begins(second);
         page.set_go_size(match setup {
             Some(wire::setup::Game::Go(go)) => go.size as i32,

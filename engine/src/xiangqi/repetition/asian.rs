@@ -16,7 +16,7 @@ pub(super) fn judge(mut board: Board, moves: &[XiangqiMove]) -> Outcome {
     let mut conduct = [Conduct { checks: true, chased: u128::MAX }; 2];
     for &mv in moves {
         let side = board.turn();
-        let before = threats(&board, side);
+        let before = threats(&board, 0);
         board.make(mv);
         names.swap(usize::from(mv.from), usize::from(mv.to));
         let conduct = &mut conduct[side.index()];
@@ -25,7 +25,7 @@ pub(super) fn judge(mut board: Board, moves: &[XiangqiMove]) -> Outcome {
             continue;
         }
         conduct.checks = false;
-        let new = threats(&board.passed(), side).into_iter().filter(|threat| threat.is_new(mv, &before));
+        let new = threats(&board.passed(), 0).into_iter().filter(|threat| threat.is_new(mv, &before));
         conduct.chased &= new.fold(0, |set, threat| set | 1 << names[usize::from(threat.to)]);
     }
     let blame = |guilty: fn(&Conduct) -> bool, reason| match conduct.each_ref().map(guilty) {

@@ -425,6 +425,7 @@ pub(crate) fn ending(ending: wire::Ending) -> Ending {
         wire::Ending::Checkmate => Ending::Checkmate,
         wire::Ending::PerpetualCheck => Ending::PerpetualCheck,
         wire::Ending::PerpetualChase => Ending::PerpetualChase,
+        wire::Ending::PerpetualAttack => Ending::PerpetualAttack,
         wire::Ending::BareMaterial => Ending::BareMaterial,
         wire::Ending::Score => Ending::Score,
         wire::Ending::AllOut => Ending::AllOut,
