@@ -15,15 +15,7 @@ impl Session {
         if !wire::is_for_peers(&record.setup) {
             return Err(Refused::RecordFull);
         }
-        if record.setup.start().is_some() && !self.peer_knows_starts {
-            return Err(Refused::StartsUnknown);
-        }
-        if wire::is_of_later_opening(&record.setup) && !self.peer_knows_openings {
-            return Err(Refused::OpeningUnknown);
-        }
-        if wire::is_of_chinese_repetition(&record.setup) && !self.peer_knows_chinese_repetition {
-            return Err(Refused::RepetitionUnknown);
-        }
+        self.peer_capabilities.check_setup(&record.setup)?;
         let message = peer::Gift {
             record: Some(resume::record_message(&MatchRecord { reveal: None, ..record.clone() }, 0)),
         };

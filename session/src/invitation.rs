@@ -22,8 +22,8 @@ use sha2::{Digest, Sha256};
 use crate::effects::Effects;
 use crate::match_state::Reach;
 use crate::{
-    Colours, Entry, Event, Instant, InvitationEnd, MAX_MATCHES, MatchId, MatchRecord, MatchState, Pace,
-    Refused, Terms, Violation, race, resume, wire,
+    Capabilities, Colours, Entry, Event, Instant, InvitationEnd, MAX_MATCHES, MatchId, MatchRecord,
+    MatchState, Pace, Refused, Terms, Violation, race, resume, wire,
 };
 
 /// Lifetime of an invitation: long enough to fetch the person whose device rings.
@@ -40,10 +40,7 @@ pub(crate) struct Around<'a> {
     pub(crate) now: Instant,
     pub(crate) link_is_up: bool,
     pub(crate) peer_games: &'a [GameKind],
-    pub(crate) peer_knows_hints: bool,
-    pub(crate) peer_knows_starts: bool,
-    pub(crate) peer_knows_openings: bool,
-    pub(crate) peer_knows_chinese_repetition: bool,
+    pub(crate) peer_capabilities: Capabilities,
     pub(crate) matches: &'a [MatchState],
     pub(crate) nonces: &'a mut Nonces,
     pub(crate) effects: &'a mut Effects,
@@ -309,18 +306,7 @@ impl Invitations {
             return Err(Refused::UnknownGame);
         }
         AnyGame::new(&terms.setup)?;
-        if terms.hints && !cx.peer_knows_hints {
-            return Err(Refused::HintsUnknown);
-        }
-        if terms.setup.start().is_some() && !cx.peer_knows_starts {
-            return Err(Refused::StartsUnknown);
-        }
-        if wire::is_of_later_opening(&terms.setup) && !cx.peer_knows_openings {
-            return Err(Refused::OpeningUnknown);
-        }
-        if wire::is_of_chinese_repetition(&terms.setup) && !cx.peer_knows_chinese_repetition {
-            return Err(Refused::RepetitionUnknown);
-        }
+        cx.peer_capabilities.check(&terms)?;
         if cx.match_state(id).is_some() || self.over.iter().any(|mine| mine.id == id) {
             return Err(Refused::IdTaken);
         }
@@ -341,15 +327,8 @@ impl Invitations {
 
     /// Sends the own open invitation, for the first time or again.
     pub(crate) fn send_invitation(&mut self, cx: &mut Around<'_>) {
-        // A version that does not know hints would take the invitation for one without; one that does not know starts, the
-        // opening or the rule of repetition would find no game in it.
-        let is_known = |terms: &Terms| {
-            (!terms.hints || cx.peer_knows_hints)
-                && (terms.setup.start().is_none() || cx.peer_knows_starts)
-                && (!wire::is_of_later_opening(&terms.setup) || cx.peer_knows_openings)
-                && (!wire::is_of_chinese_repetition(&terms.setup) || cx.peer_knows_chinese_repetition)
-        };
-        let Some(mine) = self.mine.as_ref().filter(|mine| is_known(&mine.terms)) else { return };
+        let is_known = |mine: &&Mine| cx.peer_capabilities.check(&mine.terms).is_ok();
+        let Some(mine) = self.mine.as_ref().filter(is_known) else { return };
         let (colours, alternates) = match mine.terms.colours {
             Colours::Mine(Side::First) => (peer::Colours::InviterFirst, false),
             Colours::Mine(Side::Second) => (peer::Colours::InviterSecond, false),

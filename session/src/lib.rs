@@ -42,6 +42,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod capabilities;
 mod chat;
 mod clock;
 pub mod club;
@@ -76,6 +77,7 @@ mod unreadable;
 pub mod wire;
 
 pub use analysis::Analysis;
+pub use capabilities::Capabilities;
 pub use clock::{Clocks, Pace, ShownClock};
 pub use input::{Colours, Command, Config, Error, Input, Refused, Role, Settled, Terms, Violation};
 pub use invitation::PROMISES;

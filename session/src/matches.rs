@@ -105,18 +105,12 @@ impl Session {
     /// Runs a transition of the invitations.
     pub(crate) fn invitations<T>(&mut self, step: impl FnOnce(&mut Invitations, &mut Around<'_>) -> T) -> T {
         let link_is_up = matches!(self.link, Link::Up);
-        let (peer_knows_hints, peer_knows_starts) = (self.peer_knows_hints, self.peer_knows_starts);
-        let peer_knows_openings = self.peer_knows_openings;
-        let peer_knows_chinese_repetition = self.peer_knows_chinese_repetition;
-        let Self { invitations, matches, effects, nonces, peer_games, now, .. } = self;
+        let Self { invitations, matches, effects, nonces, peer_games, peer_capabilities, now, .. } = self;
         let around = &mut Around {
             now: *now,
             link_is_up,
             peer_games,
-            peer_knows_hints,
-            peer_knows_starts,
-            peer_knows_openings,
-            peer_knows_chinese_repetition,
+            peer_capabilities: *peer_capabilities,
             matches,
             nonces,
             effects,

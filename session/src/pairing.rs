@@ -15,8 +15,8 @@ use crate::comparison::{Comparison, Stage};
 use crate::liveness::Liveness;
 use crate::session::{Link, Session};
 use crate::{
-    Entry, Event, HIGHEST_VERSION, Instant, LOWEST_VERSION, MAX_MATCHES, Refused, Role, Violation, resume,
-    wire,
+    Capabilities, Entry, Event, HIGHEST_VERSION, Instant, LOWEST_VERSION, MAX_MATCHES, Refused, Role,
+    Violation, resume, wire,
 };
 
 /// Limit from a link with a stranger to the string on the screen: five messages, which the slowest radio carries in half of
@@ -51,10 +51,10 @@ impl Session {
             matches,
             wants_comparison: !self.known,
             wish: self.wish.map_or(0, |kind| wire::game(kind).into()),
-            knows_hints: true,
-            knows_starts: true,
-            knows_openings: true,
-            knows_chinese_repetition: true,
+            knows_hints: Capabilities::ALL.hints,
+            knows_starts: Capabilities::ALL.starts,
+            knows_openings: Capabilities::ALL.openings,
+            knows_chinese_repetition: Capabilities::ALL.chinese_repetition,
         });
     }
 
@@ -76,10 +76,7 @@ impl Session {
         let told = resume::read_points(&hello)?;
         let name = limits::fit_name(&hello.name);
         self.peer_name = Some(name.clone());
-        self.peer_knows_hints = hello.knows_hints;
-        self.peer_knows_starts = hello.knows_starts;
-        self.peer_knows_openings = hello.knows_openings;
-        self.peer_knows_chinese_repetition = hello.knows_chinese_repetition;
+        self.peer_capabilities = Capabilities::of(&hello);
         self.peer_games = hello.games.iter().filter_map(|number| wire::read_game(*number)).collect();
         self.tell(Event::Greeted { name: name.clone(), wish: wire::read_game(hello.wish) });
         if self.known && !hello.wants_comparison {

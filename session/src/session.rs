@@ -14,8 +14,8 @@ use crate::liveness::{Due, Liveness};
 use crate::resume::Told;
 use crate::saying::Pace;
 use crate::{
-    Command, Config, Error, Event, Input, Instant, Journal, MatchId, MatchState, Output, Refused, Role,
-    Violation,
+    Capabilities, Command, Config, Error, Event, Input, Instant, Journal, MatchId, MatchState, Output,
+    Refused, Role, Violation,
 };
 
 /// The protocol versions that this session speaks.
@@ -41,14 +41,8 @@ pub struct Session {
     /// The peer's name in its last hello.
     pub(crate) peer_name: Option<String>,
     pub(crate) peer_games: Vec<GameKind>,
-    /// Whether the peer's last hello says that it knows hints in a match.
-    pub(crate) peer_knows_hints: bool,
-    /// Whether the peer's last hello says that it knows matches that begin from a position.
-    pub(crate) peer_knows_starts: bool,
-    /// Whether the peer's last hello says that it knows all opening rules of gomoku.
-    pub(crate) peer_knows_openings: bool,
-    /// Whether the peer's last hello says that it knows xiangqi with repetition by the Chinese rules.
-    pub(crate) peer_knows_chinese_repetition: bool,
+    /// By the peer's last hello.
+    pub(crate) peer_capabilities: Capabilities,
     /// The game that this device's person would like to play.
     pub(crate) wish: Option<GameKind>,
     /// The last friend entry about the peer in the journal.
@@ -113,10 +107,7 @@ impl Session {
             liveness: Liveness::default(),
             peer_name: None,
             peer_games: Vec::new(),
-            peer_knows_hints: false,
-            peer_knows_starts: false,
-            peer_knows_openings: false,
-            peer_knows_chinese_repetition: false,
+            peer_capabilities: Capabilities::default(),
             wish: None,
             friend: None,
             now: Instant::default(),
@@ -203,19 +194,9 @@ impl Session {
         &self.peer_games
     }
 
-    /// Whether the peer's last hello says that its version knows matches from a position that was set up.
-    pub fn peer_knows_starts(&self) -> bool {
-        self.peer_knows_starts
-    }
-
-    /// Whether the peer's last hello says that its version knows all opening rules of gomoku.
-    pub fn peer_knows_openings(&self) -> bool {
-        self.peer_knows_openings
-    }
-
-    /// Whether the peer's last hello says that its version knows xiangqi with repetition by the Chinese rules.
-    pub fn peer_knows_chinese_repetition(&self) -> bool {
-        self.peer_knows_chinese_repetition
+    /// What the peer's version knows by its last hello; nothing before its first.
+    pub fn peer_capabilities(&self) -> Capabilities {
+        self.peer_capabilities
     }
 
     /// Whether a person has compared strings with this peer.

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use proto::control;
-use session::Entry;
+use session::{Capabilities, Entry};
 use tracing::{info, warn};
 
 use crate::room::PlayerId;
@@ -15,15 +15,14 @@ pub(crate) const MET_BY: &str = "met_by/";
 /// Prefix of settings keys, followed by a friend's key: the friend's XMPP address.
 pub(crate) const ACCOUNT_OF: &str = "account_of/";
 
-/// Prefix of settings keys, followed by a friend's key: `yes` or `no`, whether the friend's version knows matches from a position
-/// that was set up, by its last hello.
-pub(crate) const KNOWS_STARTS: &str = "knows_starts/";
-
-/// The same for all opening rules of gomoku.
-pub(crate) const KNOWS_OPENINGS: &str = "knows_openings/";
-
-/// The same for xiangqi with repetition by the Chinese rules.
-pub(crate) const KNOWS_CHINESE_REPETITION: &str = "knows_chinese_repetition/";
+/// Prefixes of settings keys, followed by a friend's key: `yes` or `no`, whether the friend's version has this capability by its
+/// last hello.
+pub(crate) const CAPABILITIES: [(&str, fn(&mut Capabilities) -> &mut bool); 4] = [
+    ("knows_hints/", |they| &mut they.hints),
+    ("knows_starts/", |they| &mut they.starts),
+    ("knows_openings/", |they| &mut they.openings),
+    ("knows_chinese_repetition/", |they| &mut they.chinese_repetition),
+];
 
 /// Dereferences to [`Store`] for reading; writing is possible through [`Journal::keep`] only, so that every failed write is
 /// reported.

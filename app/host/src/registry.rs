@@ -6,6 +6,7 @@ use std::ops::Index;
 use link::Address;
 use link::friend_code::FriendCode;
 use proto::control::{self, event};
+use session::Capabilities;
 
 use crate::peer::Peer;
 use crate::room::PlayerId;
@@ -17,25 +18,14 @@ pub(crate) struct People<P = Peer> {
     gone: BTreeSet<PlayerId>,
 }
 
-/// What the version of a player knows, for letters to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Knows {
-    /// Matches from a position that was set up.
-    pub(crate) starts: bool,
-    /// All opening rules of gomoku. `None`: the hello was kept by a version of this device that did not know the word.
-    pub(crate) openings: Option<bool>,
-    /// Xiangqi with repetition by the Chinese rules. `None`: likewise.
-    pub(crate) chinese_repetition: Option<bool>,
-}
-
 /// The facts about one player.
 struct Person<P> {
     peer: Option<P>,
     account: Option<String>,
     /// Carrier of a friend's pairing.
     met_by: Option<control::Carrier>,
-    /// What its version knows, by its last hello; `None` before the first.
-    knows: Option<Knows>,
+    /// Those of its version by its last hello, for letters to it; `None` before the first.
+    capabilities: Option<Capabilities>,
     /// The address at which the player was dialed, for clients that asked for the address.
     met_at: Option<Address>,
     /// The friend code read since the start of the host, with addresses of this player.
@@ -52,7 +42,7 @@ impl<P> Default for Person<P> {
             peer: None,
             account: None,
             met_by: None,
-            knows: None,
+            capabilities: None,
             met_at: None,
             code: None,
             string_is_shown: false,
@@ -153,13 +143,13 @@ impl<P> People<P> {
         self.of(key).met_by = Some(carrier);
     }
 
-    pub(crate) fn knows(&self, key: PlayerId) -> Option<Knows> {
-        self.all.get(&key)?.knows
+    pub(crate) fn capabilities(&self, key: PlayerId) -> Option<Capabilities> {
+        self.all.get(&key)?.capabilities
     }
 
     /// Returns whether that is new.
-    pub(crate) fn set_knows(&mut self, key: PlayerId, knows: Knows) -> bool {
-        self.of(key).knows.replace(knows) != Some(knows)
+    pub(crate) fn set_capabilities(&mut self, key: PlayerId, capabilities: Capabilities) -> bool {
+        self.of(key).capabilities.replace(capabilities) != Some(capabilities)
     }
 
     pub(crate) fn met_at(&self, key: PlayerId) -> Option<&Address> {
@@ -252,8 +242,8 @@ mod tests {
             people.insert(key, name);
             people.set_account(key, format!("{name}@example.org"));
             people.set_met_by(key, control::Carrier::Lan);
-            let knows = Knows { starts: true, openings: Some(true), chinese_repetition: Some(true) };
-            assert!(people.set_knows(key, knows) && !people.set_knows(key, knows));
+            let all = Capabilities::ALL;
+            assert!(people.set_capabilities(key, all) && !people.set_capabilities(key, all));
             people.set_met_at(key, place());
             people.set_code(key, code(key));
             people.show_string(key);
@@ -270,7 +260,7 @@ mod tests {
         assert!(people.get(&BEN).is_none() && !people.keys().any(|key| *key == BEN));
         assert_eq!(people.account(BEN), None);
         assert_eq!(people.met_by(BEN), None);
-        assert!(people.knows(BEN).is_none() && people.knows(ANNA).is_some_and(|knows| knows.starts));
+        assert!(people.capabilities(BEN).is_none() && people.capabilities(ANNA) == Some(Capabilities::ALL));
         assert_eq!(people.met_at(BEN), None);
         assert!(people.code(BEN).is_none());
         assert!(!people.hide_string(BEN));

@@ -10,7 +10,7 @@ use tracing::{info, warn};
 use crate::actor::Actor;
 use crate::codes;
 use crate::dialing::Target;
-use crate::journal::{ACCOUNT_OF, KNOWS_CHINESE_REPETITION, KNOWS_OPENINGS, KNOWS_STARTS, MET_BY};
+use crate::journal::{ACCOUNT_OF, CAPABILITIES, MET_BY};
 use crate::questions::QUESTIONS;
 use crate::refusal::Refusal;
 use crate::room::{PlayerId, Seat};
@@ -232,7 +232,8 @@ impl Actor {
         self.clubs_gone(&gone);
         self.people.forget(key);
         self.names.forget(key);
-        for begins in [MET_BY, ACCOUNT_OF, KNOWS_STARTS, KNOWS_OPENINGS, KNOWS_CHINESE_REPETITION, QUESTIONS]
+        for begins in
+            [MET_BY, ACCOUNT_OF, QUESTIONS].into_iter().chain(CAPABILITIES.map(|(begins, _)| begins))
         {
             // If the removal fails, the setting tells where the person was met or how often it asked, and nothing else.
             let _ = self.journal.keep(|store| store.remove_setting(&format!("{begins}{key}")));

@@ -49,8 +49,8 @@ impl Actor {
         Ok(id)
     }
 
-    /// What a client asks for. A letter that begins from a position is not written to a friend whose last hello did not know such
-    /// matches: an answer could take days. Of a friend who has said no hello nothing is known; that device declines what it cannot
+    /// What a client asks for. A letter is not written to a friend whose version by its last hello could not read it: an answer
+    /// could take days. Of a friend who has said no hello nothing is known; that device declines what it cannot
     /// read. To a friend who may be reached now the invitation goes, and the next hello decides.
     pub(crate) fn wish(
         &self,
@@ -63,17 +63,12 @@ impl Actor {
         if invite.by_letter
             && let Target::Friend(key) = target
             && !self.people.get(key).is_some_and(Peer::session_up)
-            && let Some(knows) = self.people.knows(*key)
+            && let Some(capabilities) = self.people.capabilities(*key)
         {
-            if wish.setup.start().is_some() && !knows.starts {
-                return Err(Refused::StartsUnknown.into());
+            if wish.hints && !capabilities.hints {
+                return Err(Refused::HintsUnknown.into());
             }
-            if wire::is_of_later_opening(&wish.setup) && knows.openings == Some(false) {
-                return Err(Refused::OpeningUnknown.into());
-            }
-            if wire::is_of_chinese_repetition(&wish.setup) && knows.chinese_repetition == Some(false) {
-                return Err(Refused::RepetitionUnknown.into());
-            }
+            capabilities.check_setup(&wish.setup)?;
         }
         Ok(wish)
     }
@@ -329,8 +324,12 @@ impl Actor {
         }
         // The friend's program could not read it; the evening is told on the next link after an update.
         let setup = wire::read_setup(news.setup.as_ref()).ok();
-        let knows = self.people.get(&friend).is_some_and(|peer| peer.session.peer_knows_openings());
-        if setup.is_some_and(|setup| wire::is_of_later_opening(&setup)) && !knows {
+        let can_read = |setup| {
+            self.people
+                .get(&friend)
+                .is_some_and(|peer| peer.session.peer_capabilities().check_setup(setup).is_ok())
+        };
+        if setup.as_ref().is_some_and(|setup| !can_read(setup)) {
             let name = self.name_of(friend);
             return self
                 .notice_about(friend, control::Notice { name, ..notice(NoticeKind::NoticeUpdateNeeded) });

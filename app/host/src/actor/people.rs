@@ -4,7 +4,8 @@ use link::Outdated;
 use proto::control::{self, ComparisonEnd, NoticeKind, RefusalCode, event};
 use proto::peer::{ByeReason, Phrase};
 use session::{
-    Command, Config, Event, Input, MatchId, MatchRecord, MatchState, OfferKind, Output, Role, Saying, Session,
+    Capabilities, Command, Config, Event, Input, MatchId, MatchRecord, MatchState, OfferKind, Output, Role,
+    Saying, Session,
 };
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
@@ -13,11 +14,10 @@ use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::dialing::{DialingEvent, Target};
 use crate::gifts::Gift;
 use crate::invitations::Offered;
-use crate::journal::{KNOWS_CHINESE_REPETITION, KNOWS_OPENINGS, KNOWS_STARTS, MET_BY, Met, OfPeer};
+use crate::journal::{CAPABILITIES, MET_BY, Met, OfPeer};
 use crate::links::Order;
 use crate::peer::{Comparison, DriveError, Peer};
 use crate::refusal::Refusal;
-use crate::registry::Knows;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show;
 use crate::store::{SavedFriend, Store, StoreError};
@@ -39,15 +39,13 @@ impl Actor {
                 self.people.set_met_by(key, carrier);
             }
         }
-        let [openings, chinese_repetition] =
-            [self.journal.settings_of(KNOWS_OPENINGS)?, self.journal.settings_of(KNOWS_CHINESE_REPETITION)?];
-        for (key, starts) in self.journal.settings_of(KNOWS_STARTS)? {
-            let of = |kept: &[(String, String)]| {
-                kept.iter().find(|(other, _)| *other == key).map(|(_, knows)| knows == "yes")
-            };
-            let (openings, chinese_repetition) = (of(&openings), of(&chinese_repetition));
-            if let Some(key) = PlayerId::parse(&key) {
-                self.people.set_knows(key, Knows { starts: starts == "yes", openings, chinese_repetition });
+        for (begins, capability) in CAPABILITIES {
+            for (key, knows) in self.journal.settings_of(begins)? {
+                let Some(key) = PlayerId::parse(&key) else { continue };
+                // Of a word that this device did not know when it kept the hello nothing is known, and nothing is refused.
+                let mut capabilities = self.people.capabilities(key).unwrap_or(Capabilities::ALL);
+                *capability(&mut capabilities) = knows == "yes";
+                self.people.set_capabilities(key, capabilities);
             }
         }
         Ok(())
@@ -260,7 +258,7 @@ impl Actor {
         if let Some(carrier) = carrier {
             self.people.set_met_by(key, carrier);
         }
-        self.keep_knows(key);
+        self.keep_capabilities(key);
         if let Some(peer) = self.people.get_mut(&key) {
             peer.name.clone_from(&friend.name);
             peer.friend = Some(friend);
@@ -274,21 +272,15 @@ impl Actor {
         }
     }
 
-    /// Keeps what the hello of a friend said about starts, openings and rules, for letters to the friend.
-    fn keep_knows(&mut self, key: PlayerId) {
-        if let Some(knows) = self.people.knows(key) {
-            let word = |knows| if knows { "yes" } else { "no" };
+    /// Keeps what the hello of a friend said about its version, for letters to the friend.
+    fn keep_capabilities(&mut self, key: PlayerId) {
+        if let Some(mut capabilities) = self.people.capabilities(key) {
             // If this fails, nothing is known after the next start, and the friend's device declines what it does not know.
             let _ = self.journal.keep(|store| {
-                store.set_setting(&format!("{KNOWS_STARTS}{key}"), word(knows.starts))?;
-                for (begins, knows) in
-                    [(KNOWS_OPENINGS, knows.openings), (KNOWS_CHINESE_REPETITION, knows.chinese_repetition)]
-                {
-                    if let Some(knows) = knows {
-                        store.set_setting(&format!("{begins}{key}"), word(knows))?;
-                    }
-                }
-                Ok(())
+                CAPABILITIES.into_iter().try_for_each(|(begins, capability)| {
+                    let knows = if *capability(&mut capabilities) { "yes" } else { "no" };
+                    store.set_setting(&format!("{begins}{key}"), knows)
+                })
             });
         }
     }
@@ -353,16 +345,12 @@ impl Actor {
                 info!(name, "a peer is here");
                 if let Some(peer) = self.people.get_mut(&key) {
                     let is_friend = peer.friend.is_some();
-                    let knows = Knows {
-                        starts: peer.session.peer_knows_starts(),
-                        openings: Some(peer.session.peer_knows_openings()),
-                        chinese_repetition: Some(peer.session.peer_knows_chinese_repetition()),
-                    };
+                    let capabilities = peer.session.peer_capabilities();
                     self.names.put(key, &name, is_friend);
                     (peer.name, peer.wish) = (name, wish);
                     peer.left = false;
-                    if self.people.set_knows(key, knows) && is_friend {
-                        self.keep_knows(key);
+                    if self.people.set_capabilities(key, capabilities) && is_friend {
+                        self.keep_capabilities(key);
                     }
                 }
                 self.reached(key);
