@@ -8,6 +8,7 @@ use proto::control::{self, PeerLink, RefusalCode, reply, request};
 use serde_json::Value;
 use tests::house::{Device, House, Seen, begin};
 use tests::programs::Hands;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 /// A device on the loopback interface whose multicast nobody else hears.
 async fn device(house: &mut House, name: &str, port: u16) -> Device {
@@ -122,4 +123,31 @@ async fn a_stranger_who_knows_the_address_of_a_device_that_friends_alone_may_see
     assert!(anna.client.seen.comparisons.is_empty() && ben.client.seen.comparisons.is_empty());
     anna.client.done(request::Body::Scan(control::Scan { on: false })).await;
     assert!(anna.client.seen.friends.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_types_the_address_of_a_device_of_another_age_reads_which_one_is_too_old() {
+    for (lowest, highest, sentence) in
+        [(3, 5, "this Qiyou is too old for theirs"), (1, 1, "their Qiyou is too old for yours")]
+    {
+        let mut house = House::new(416);
+        let mut anna = device(&mut house, "Anna", 0).await;
+        address(&mut anna).await;
+        // A device that knows other versions of the handshake than this one.
+        let other = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let typed = other.local_addr().expect("bound").to_string();
+        let answers = async {
+            let (mut link, _) = other.accept().await.expect("she dials");
+            let challenge = [&[0, 34, lowest, highest][..], &[7; 32]].concat();
+            link.write_all(&challenge).await.expect("written");
+            let mut answer = Vec::new();
+            link.read_to_end(&mut answer).await.expect("hung up");
+            answer
+        };
+        let (hands, words) = (Hands::at(&anna), ["meet", typed.as_str()]);
+        let (said, answer) = tokio::join!(hands.ctl(&words), answers);
+        assert_eq!(answer, [0, 3, 0, 2, 2], "no version, and which this device speaks");
+        assert_eq!(said.code, 5, "{said:?}");
+        assert!(said.text("error").contains(sentence), "{said:?}");
+    }
 }

@@ -115,7 +115,7 @@ async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() 
             Of::Xiangqi(xiangqi) => xiangqi.quiet_limit == 20,
             Of::Gomoku(gomoku) => gomoku.size == 13 && gomoku.rule() == proto::board::GomokuRule::Standard,
             Of::LightsOut(lights) => lights.columns == 6 && lights.torus,
-            Of::Started(_) => false,
+            Of::XiangqiChinese(_) | Of::Started(_) => false,
         };
         assert!(agreed, "{game:?}: {:?}", setup(&anna));
         anna.client.hand_over(FAST).await;
