@@ -11,7 +11,7 @@ use link::identity::Identity;
 use link::secure::{self, ExpectedPeer, SecureLink};
 use link::{CarrierKind, Duplex, Transport};
 use proto::board::{self, Game, action};
-use proto::control::{self, NoticeKind, request};
+use proto::control::{self, NoticeKind, reply, request};
 use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
 use proto::peer::{self, ByeReason, Envelope, Hello, Ping, Play, pair};
 use sha2::{Digest, Sha256};
@@ -141,11 +141,13 @@ impl Scene {
         let _ = writer.write_all(&frames(envelopes)).await;
         let _ = writer.flush().await;
         let mut frames = FrameReader::new(reader, FrameLimit::Peer);
-        let mut heard = Heard { bye: None, hung_up: false };
+        let mut heard = Heard { bye: None, hung_up: false, evenings: Vec::new() };
         let listen = async {
             while let Ok(Some(Arrival::Next(frame))) = frames.next().await {
-                if let Ok(Envelope::Bye(bye)) = Envelope::decode(frame.msgid, &frame.payload) {
-                    heard.bye = Some(bye.reason());
+                match Envelope::decode(frame.msgid, &frame.payload) {
+                    Ok(Envelope::Bye(bye)) => heard.bye = Some(bye.reason()),
+                    Ok(Envelope::Club(club)) => heard.evenings.push(club.name),
+                    _ => {}
                 }
             }
         };
@@ -184,6 +186,8 @@ impl Scene {
 struct Heard {
     bye: Option<ByeReason>,
     hung_up: bool,
+    /// Club evenings that were told.
+    evenings: Vec<String>,
 }
 
 fn is_connected(seen: &Seen, name: &str) -> bool {
@@ -468,6 +472,59 @@ async fn a_friend_who_opens_link_after_link_is_soon_let_in_once_a_second() {
     assert!((50..=62 + seconds).contains(&let_in), "{let_in} links in {seconds} s");
     tokio::time::sleep(Duration::from_mins(2)).await;
     scene.check_undisturbed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_evening_is_not_told_to_a_friend_whose_version_cannot_read_its_rules_and_the_person_is_told_why() {
+    use control::club_request::Deed;
+    let mut scene = Scene::new(133).await;
+    let ben =
+        scene.anna.client.seen.friends.values().find(|one| one.name == "Ben").expect("a friend").id.clone();
+    let option = |game: Game, option: &str, value: &str| control::GameChoice {
+        game: game.into(),
+        options: vec![control::ChosenOption { option: option.into(), value: value.into() }],
+        ..Default::default()
+    };
+    let told = |scene: &Scene| {
+        let notices = scene.anna.client.seen.notices.iter();
+        notices.filter(|one| one.kind() == NoticeKind::NoticeUpdateNeeded && one.name == "Ben").count()
+    };
+    for (number, (choice, is_usual)) in [
+        (option(Game::Gomoku, "opening", "swap"), false),
+        (option(Game::Xiangqi, "repetition", "chinese"), false),
+        (option(Game::Xiangqi, "repetition", "asian"), true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("Evening {}", number + 1);
+        let open =
+            control::OpenClub { name: name.clone(), choice: Some(choice), ..control::OpenClub::default() };
+        let who = Some(control::club_player::Who::Friend(ben.clone()));
+        let player = control::ClubPlayer { who, ..control::ClubPlayer::default() };
+        let deed = |club_id: &str, deed| {
+            request::Body::Club(control::ClubRequest { club_id: club_id.into(), deed: Some(deed) })
+        };
+        let opened = scene.anna.client.ask(deed("", Deed::Open(open))).await;
+        let Ok(reply::Body::ClubId(club)) = opened else { panic!("{opened:?}") };
+        scene.anna.client.done(deed(&club, Deed::Add(player))).await;
+        scene.anna.client.seen.notices.clear();
+        let older = scene.hello();
+        let heard = scene.say_from_the_start(vec![older.into()]).await;
+        assert_eq!(heard.evenings.contains(&name), is_usual, "{name}: {:?}", heard.evenings);
+        assert_eq!(told(&scene) > 0, !is_usual, "{name}: {:?}", scene.anna.client.seen.notices);
+        scene.anna.client.seen.notices.clear();
+        let newer = Hello {
+            knows_starts: true,
+            knows_openings: true,
+            knows_chinese_repetition: true,
+            ..scene.hello()
+        };
+        let heard = scene.say_from_the_start(vec![newer.into()]).await;
+        assert!(heard.evenings.contains(&name), "{name}: {:?}", heard.evenings);
+        assert_eq!(told(&scene), 0, "{name}");
+        scene.anna.client.done(deed(&club, Deed::Discard(true))).await;
+    }
 }
 
 #[tokio::test(start_paused = true)]
