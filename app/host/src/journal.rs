@@ -15,9 +15,12 @@ pub(crate) const MET_BY: &str = "met_by/";
 /// Prefix of settings keys, followed by a friend's key: the friend's XMPP address.
 pub(crate) const ACCOUNT_OF: &str = "account_of/";
 
+/// One of the capabilities.
+type Capability = fn(&mut Capabilities) -> &mut bool;
+
 /// Prefixes of settings keys, followed by a friend's key: `yes` or `no`, whether the friend's version has this capability by its
 /// last hello.
-pub(crate) const CAPABILITIES: [(&str, fn(&mut Capabilities) -> &mut bool); 4] = [
+pub(crate) const CAPABILITIES: [(&str, Capability); 4] = [
     ("knows_hints/", |they| &mut they.hints),
     ("knows_starts/", |they| &mut they.starts),
     ("knows_openings/", |they| &mut they.openings),

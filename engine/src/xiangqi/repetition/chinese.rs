@@ -25,7 +25,7 @@ pub(super) fn judge(mut board: Board, moves: &[XiangqiMove]) -> Outcome {
         }
         board.make(mv);
     }
-    let alone = |is: fn(&Conduct) -> bool| match conduct.each_ref().map(is) {
+    let alone = |is: fn(Conduct) -> bool| match conduct.map(is) {
         [true, false] => Some(Side::First),
         [false, true] => Some(Side::Second),
         _ => None,
@@ -56,16 +56,16 @@ impl Conduct {
         } = true;
     }
 
-    fn is_forbidden(&self) -> bool {
+    fn is_forbidden(self) -> bool {
         !self.idles
     }
 
-    fn only_checks(&self) -> bool {
+    fn only_checks(self) -> bool {
         !(self.kills || self.chases || self.idles)
     }
 
     /// The reason for which the side loses.
-    fn reason(&self) -> Reason {
+    fn reason(self) -> Reason {
         match (self.checks, self.kills, self.chases) {
             (true, false, false) => Reason::PerpetualCheck,
             (false, false, true) => Reason::PerpetualChase,
