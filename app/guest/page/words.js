@@ -190,7 +190,7 @@ export const ALL = {
   losing: ["This move loses", "这步棋会判负"],
   losingHint: [
     "The same position would come up for the third time. By the repetition rules you would lose.",
-    "同一局面将第三次出现，按循环棋例判你负。",
+    "同一局面将第三次出现，按棋例判你负。",
   ],
   forbidden: ["Forbidden: {0}", "禁手：{0}"],
   forbiddenHint: ["By the renju rules Black loses at once by playing there.", "按连珠规则，黑棋下在那里立即判负。"],
