@@ -146,8 +146,11 @@ class Stream:
     async def _run(self):
         while True:
             try:
-                await self._send(await asyncio.wait_for(self._values.get(), 0.1))
-            except asyncio.TimeoutError:
+                # Python 3.11's `wait_for` loses a cancellation that comes with a value, and the program would not end.
+                async with asyncio.timeout(0.1):
+                    value = await self._values.get()
+                await self._send(value)
+            except TimeoutError:
                 pass
             except ConnectionError:
                 # The connection is gone, which the radio reports to the waiters.
