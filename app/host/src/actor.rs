@@ -50,6 +50,7 @@ use crate::desktop::{self, Bus, SleepNews};
 use crate::dialing::{Dialing, DialingEvent};
 use crate::exchange::Imported;
 use crate::gifts::Gifts;
+use crate::guests::Guests;
 use crate::installed::Installed;
 use crate::invitations::Invitations;
 use crate::journal::Journal;
@@ -75,7 +76,6 @@ use crate::suspend::Suspend;
 use crate::tablebase::{TablebaseJob, TablebaseNews};
 use crate::wall_clock::WallClock;
 use crate::work::{Job, Work};
-use guests::Guests;
 
 /// Delay before a bot or a peer is retried after a failed write. Short, so that play resumes soon after the user frees disk
 /// space.
@@ -484,7 +484,7 @@ impl Actor {
         let letters = self.letters_deadline();
         #[cfg(not(feature = "online"))]
         let letters = None;
-        let others = [self.exposure_deadline(), self.suspend.due(), self.guests_deadline(), letters];
+        let others = [self.exposure_deadline(), self.suspend.due(), self.guests.deadline(), letters];
         let others = others.into_iter().chain([self.air_deadline(), self.maker.deadline()]);
         people.into_iter().chain(others).flatten().min()
     }
@@ -504,7 +504,8 @@ impl Actor {
         if self.suspend.on_time(now, told) {
             info!(told, "the system may sleep");
         }
-        self.guests_on_time();
+        let effects = self.guests.on_time(&self.rooms);
+        self.do_guest_effects(effects);
         self.make_puzzles_unasked(now);
         #[cfg(feature = "online")]
         self.letters_on_time();
@@ -525,7 +526,8 @@ impl Actor {
         self.last_letters();
         self.say_goodbye(ByeReason::ByeLeaving);
         self.show_changes();
-        self.send_guests_home();
+        let effects = self.guests.stop(&self.rooms);
+        self.do_guest_effects(effects);
         // Connections, links and carriers end when their queues are dropped.
         self.people.clear();
         self.radios.clear();
@@ -617,7 +619,7 @@ impl Actor {
         events.extend(self.strangers.events());
         let gifts = self.gifts.all().iter().filter_map(|gift| self.shown_gift(gift));
         events.extend(gifts.map(event::Body::Gift));
-        events.extend(self.guest_events());
+        events.extend(self.guests.events(&self.rooms));
         events.extend(self.clubs.events());
         events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room, Viewer::Here))));
         let today = self.wall_clock.local_day();
@@ -732,7 +734,7 @@ impl Actor {
         let peer = room.peer().and_then(|key| self.people.get(&key));
         Around {
             now: self.session_now(),
-            waits: self.waits_for_guest(room),
+            waits: self.guests.keep_waiting(room),
             state: peer.and_then(|peer| peer.match_state(room.id())),
             is_broken: peer.is_some_and(|peer| peer.rebuild.is_some()),
         }
@@ -763,7 +765,7 @@ impl Actor {
             Seat::Guest(name) => name.clone(),
             Seat::Here | Seat::Bot(_) | Seat::Engine(_) => String::new(),
         };
-        let away = matches!(seat, Seat::Guest(_)) && !self.guest_is_present(id, side);
+        let away = matches!(seat, Seat::Guest(_)) && !self.guests.is_present(id, side);
         let mut shown = crate::show::seat(seat, assist, name, away);
         if matches!(seat, Seat::Bot(_)) {
             shown.bot_adapts = self.journal.is_adaptive(id).unwrap_or_else(|error| {

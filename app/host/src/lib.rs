@@ -59,6 +59,11 @@ mod exchange;
 mod explore;
 mod games;
 mod gifts;
+#[cfg(feature = "guest")]
+mod guests;
+#[cfg(not(feature = "guest"))]
+#[path = "guests/absent.rs"]
+mod guests;
 mod host;
 mod installed;
 mod invitations;

@@ -80,7 +80,7 @@ impl Actor {
     pub(crate) fn check_clock(&mut self, id: MatchId) {
         let held = self.stalled.contains_key(&id);
         if let Some(room) = self.rooms.get(&id) {
-            let held = held || self.waits_for_guest(room);
+            let held = held || self.guests.keep_waiting(room);
             // Stopping a clock cannot be refused and stores only its state; a full disk has been reported.
             let _ = self.command_here(id, LocalCommand::Hold(held));
         }

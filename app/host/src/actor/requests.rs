@@ -572,7 +572,7 @@ impl Actor {
     fn act(&mut self, act: &control::Act) -> Result<(), Refusal> {
         let id = self.room_id(&act.room_id)?;
         let room = &self.rooms[&id];
-        let action = room_requests::action(room, act, self.waits_for_guest(room))?;
+        let action = room_requests::action(room, act, self.guests.keep_waiting(room))?;
         self.play(id, action)
     }
 
@@ -620,7 +620,8 @@ impl Actor {
         let setup = self.drawn(setup);
         let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First).with_pace(pace);
         let new = self.begin(record, seats, Some(id), adaptive)?;
-        self.guests_follow(id, new, swaps);
+        let effects = self.guests.follow(id, new, swaps, &self.rooms);
+        self.do_guest_effects(effects);
         self.close_room(id)?;
         self.room_changed(new);
         Ok(new)
@@ -713,7 +714,8 @@ impl Actor {
         self.stop_clock(id);
         self.rooms.remove(&id);
         self.drop_bots(id);
-        self.guests_leave(id);
+        let effects = self.guests.leave(id, &self.rooms);
+        self.do_guest_effects(effects);
         self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
         Ok(done())
     }
@@ -775,7 +777,8 @@ impl Actor {
                 room.assists[side.index()] = None;
             }
         }
-        self.guest_seats_changed(id);
+        let effects = self.guests.seats_changed(id, &self.rooms);
+        self.do_guest_effects(effects);
         self.room_changed(id);
         Ok(done())
     }
