@@ -6,6 +6,7 @@ use link::Duplex;
 use proto::control::{self, Message, event};
 use proto::frame::Outgoing;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::{AbortHandle, JoinSet};
 use tracing::{debug, warn};
 
@@ -151,8 +152,14 @@ impl Clients {
 
     fn send(&mut self, id: ClientId, message: &Outgoing) {
         let Some(client) = self.connected.get(&id) else { return };
-        if client.queue.try_send(message.clone()).is_err() {
-            warn!(client = client.name(), "a client does not read: it is dropped");
+        if let Err(error) = client.queue.try_send(message.clone()) {
+            match error {
+                TrySendError::Full(_) => {
+                    warn!(client = client.name(), "a client does not read: it is dropped");
+                }
+                // It has just ended, and the news of that comes next.
+                TrySendError::Closed(_) => debug!(client = client.name(), "a client is gone"),
+            }
             client.connection.abort();
             self.connected.remove(&id);
         }
