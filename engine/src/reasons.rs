@@ -4,7 +4,10 @@
 //! the rules. Where no detector is sure there is no reason; the better line speaks for itself.
 
 pub(crate) mod go;
+mod mates;
 mod xiangqi;
+
+pub use mates::MatePattern;
 
 use xiangqi::SOLDIER;
 
@@ -29,9 +32,11 @@ pub enum Motif {
     DoubleThreat,
     /// Gomoku: two threats at once could have been made.
     MissedDoubleThreat,
-    /// Gomoku: the other side makes an open three or a four, and attacks.
+    /// Renju: a four of White can be stopped only on a point that is forbidden for Black.
+    Forbidden,
+    /// Gomoku: the other side makes open threes and fours, and attacks.
     Initiative,
-    /// Gomoku: an open three or a four could have been made, and the attack kept.
+    /// Gomoku: open threes and fours could have been made, and the attack kept.
     MissedInitiative,
     /// Gomoku, Liuzhou chess: both sides want the same point.
     VitalPoint,
@@ -41,6 +46,10 @@ pub enum Motif {
     Exchange,
     /// Xiangqi: one piece attacks two, one of which falls.
     Fork,
+    /// Xiangqi: a chariot attacks a piece, and captures the one behind it.
+    Skewer,
+    /// Xiangqi: a piece that cannot leave without exposing its general falls.
+    Pin,
     /// Xiangqi: a piece moves out of the line of another one, which gives check, and something falls.
     DiscoveredCheck,
     /// Xiangqi: a check wins a piece.
@@ -59,6 +68,12 @@ pub enum Motif {
     Snapback,
     /// Go: a chain cannot get out of a ladder.
     Ladder,
+    /// Go: a chain in atari connects, and what is connected has no more liberties than before.
+    ConnectAndDie,
+    /// Go: a chain that is not in atari cannot get out of a net.
+    Net,
+    /// Go: a group dies that could have lived, or lives that could have been killed.
+    LifeAndDeath,
     /// Go: another point was worth more.
     Points,
     /// Liuzhou chess: the other side makes a formation.
@@ -95,19 +110,27 @@ pub struct Mistake<'a> {
 
 /// Continues a report's line by what `judge` finds at its end, until it is as long as detectors look, the game is over, or
 /// `judge` finds nothing. A search's line may end after a move: where the last that its limits allowed was a fail high.
+/// In Go nothing is done: its detectors read on by themselves.
 pub fn complete(from: &AnyGame, report: &mut Report, mut judge: impl FnMut(&AnyGame) -> Option<Report>) {
-    let mut game = from.clone();
+    if matches!(from, AnyGame::Go(_)) {
+        return;
+    }
+    let (mut game, mut turns) = (from.clone(), 0);
     for &action in &report.line {
+        let turn = game.turn();
         if game.act(action).is_err() {
             return;
         }
+        turns += usize::from(game.turn() != turn);
     }
-    while report.line.len() < LONGEST && game.outcome().is_none() {
+    while turns < LONGEST && game.outcome().is_none() {
         let Some(further) = judge(&game).filter(|further| !further.line.is_empty()) else { return };
         for action in further.line {
+            let turn = game.turn();
             if game.act(action).is_err() {
                 return;
             }
+            turns += usize::from(game.turn() != turn);
             report.line.push(action);
         }
     }
@@ -118,6 +141,8 @@ pub fn reason(mistake: &Mistake<'_>) -> Option<Reason> {
     let found = Found::new(mistake)?;
     found
         .missed_win(CLOSE)
+        .or_else(|| found.forbidden())
+        .or_else(|| found.open_four())
         .or_else(|| found.loses(CLOSE))
         .or_else(|| found.executed())
         .or_else(|| found.missed())
@@ -131,6 +156,7 @@ pub fn reason(mistake: &Mistake<'_>) -> Option<Reason> {
         .or_else(|| found.material())
         .or_else(|| found.vital_point())
         .or_else(|| found.initiative())
+        .or_else(|| found.attack())
         .or_else(|| found.missed_win(u32::MAX))
         .or_else(|| found.loses(u32::MAX))
 }
@@ -192,19 +218,20 @@ impl<'a> Found<'a> {
             forced_win(before, &self.mistake.better.line).filter(|win| win.by_fours || win.moves <= most)?;
         let at = point(better).into_iter().collect();
         Some(told(if win.moves == 1 { Motif::MissedWin } else { Motif::MissedForcedWin }, at, |language| {
+            let mate = win.named(language);
             let (side, by) = (self.side(self.mover, language), Self::spoken(before, better, language));
             match (language, win.moves) {
-                (Language::Chinese, 1) => format!("{side}走{by}就赢了。"),
+                (Language::Chinese, 1) => format!("{side}走{by}就赢了{mate}。"),
                 (Language::Chinese, moves) if win.by_fours => {
                     format!("{side}从{by}起连续冲四，{moves} 步可胜。")
                 }
-                (Language::Chinese, moves) => format!("{side}从{by}起，{moves} 步必胜。"),
-                (Language::English, 1) => format!("{side} could win at once with {by}."),
+                (Language::Chinese, moves) => format!("{side}从{by}起，{moves} 步必胜{mate}。"),
+                (Language::English, 1) => format!("{side} could win at once with {by}{mate}."),
                 (Language::English, moves) if win.by_fours => {
                     format!("{side} could win by fours in {moves} moves, beginning with {by}.")
                 }
                 (Language::English, moves) => {
-                    format!("{side} could win in {moves} moves, beginning with {by}.")
+                    format!("{side} could win in {moves} moves, beginning with {by}{mate}.")
                 }
             }
         }))
@@ -217,25 +244,80 @@ impl<'a> Found<'a> {
             .filter(|win| win.by_fours || win.moves <= most)?;
         let at = point(self.reply).into_iter().collect();
         Some(told(if win.moves == 1 { Motif::LosesAtOnce } else { Motif::LosesByForce }, at, |language| {
-            let side = self.side(self.mover.other(), language);
+            let (side, mate) = (self.side(self.mover.other(), language), win.named(language));
             let by = Self::spoken(&self.after, self.reply, language);
             match (language, win.moves) {
-                (Language::Chinese, 1) => format!("{side}走{by}就赢了，这里必须先防。"),
+                (Language::Chinese, 1) => format!("{side}走{by}就赢了{mate}，这里必须先防。"),
                 (Language::Chinese, moves) if win.by_fours => {
                     format!("{side}从{by}起连续冲四，{moves} 步取胜。")
                 }
-                (Language::Chinese, moves) => format!("{side}从{by}起，{moves} 步取胜。"),
+                (Language::Chinese, moves) => format!("{side}从{by}起，{moves} 步取胜{mate}。"),
                 (Language::English, 1) => {
-                    format!("{side} wins at once with {by}: that had to be stopped.")
+                    format!("{side} wins at once with {by}{mate}: that had to be stopped.")
                 }
                 (Language::English, moves) if win.by_fours => {
                     format!("{side} wins by fours in {moves} moves, beginning with {by}.")
                 }
                 (Language::English, moves) => {
-                    format!("{side} wins in {moves} moves, beginning with {by}.")
+                    format!("{side} wins in {moves} moves, beginning with {by}{mate}.")
                 }
             }
         }))
+    }
+
+    /// Renju: White wins by a four that Black may not stop.
+    fn forbidden(&self) -> Option<Reason> {
+        let Score::WinIn(_) = self.mistake.reply.score else { return None };
+        let other = self.mover.other();
+        let mut game = self.after.clone();
+        let mut moves = 0;
+        for &action in self.mistake.reply.line.iter().take(LONGEST) {
+            let own = game.turn() == other;
+            moves += u32::from(own);
+            game.act(action).ok()?;
+            let AnyGame::Gomoku(now) = &game else { return None };
+            if !own || game.outcome().is_some() {
+                continue;
+            }
+            let fives =
+                |side| threats(&game).into_iter().find(|it| it.kind == ThreatKind::Five && it.side == side);
+            let (Some(five), None) = (fives(other), fives(self.mover)) else { continue };
+            let [at] = five.at[..] else { continue };
+            if game.color(self.mover) != Side::First || now.fault(at).is_none() {
+                continue;
+            }
+            let four = point(action)?;
+            return Some(told(Motif::Forbidden, vec![four, at], |language| {
+                let [four, at] = [four, at].map(|at| self.mistake.before.kind().point_name(at));
+                let (black, white) = (self.side(self.mover, language), self.side(other, language));
+                match (language, moves) {
+                    (Language::Chinese, 1) => format!("{white}在{four}冲四，{at}是{black}的禁手点，挡不住。"),
+                    (Language::Chinese, _) => {
+                        format!("{white}第 {moves} 步在{four}冲四，{at}是{black}的禁手点，挡不住。")
+                    }
+                    (Language::English, 1) => {
+                        format!("{white} makes a four at {four}, and {at} is forbidden for {black}.")
+                    }
+                    (Language::English, _) => {
+                        format!(
+                            "Move {moves} of {white} is a four at {four}, and {at} is forbidden for {black}."
+                        )
+                    }
+                }
+            }));
+        }
+        None
+    }
+
+    /// The reply makes an open four or two fours, which wins with the next move: the shape tells more than the count.
+    fn open_four(&self) -> Option<Reason> {
+        let to = point(self.reply)?;
+        let wins = matches!(self.mistake.reply.score, Score::WinIn(_)) && {
+            let win = forced_win(&self.after, &self.mistake.reply.line)?;
+            win.by_fours && win.moves == 2
+        };
+        let open = || kind_at(&self.after, self.mover.other(), to) == Some(ThreatKind::OpenFour);
+        (wins && open()).then(|| self.executed())?
     }
 
     /// The threat that the reply executes.
@@ -336,8 +418,35 @@ impl Later {
     }
 }
 
-/// Actions of a line that are looked at. A reason far away is none that a person could have seen.
+/// Turns of a line that are looked at. A reason far away is none that a person could have seen.
 const LONGEST: usize = 12;
+
+/// Gomoku: the threats that both sides make along a line.
+struct Attack {
+    /// Of each side: fours, open threes and more than that.
+    threats: [usize; 2],
+    /// Of each side: its moves up to its last threat.
+    moves: [usize; 2],
+}
+
+impl Attack {
+    fn along(game: &AnyGame, line: &[Action]) -> Self {
+        let (mut game, mut own) = (game.clone(), [0, 0]);
+        let mut found = Self { threats: [0; 2], moves: [0; 2] };
+        for &action in line.iter().take(LONGEST) {
+            let side = game.turn().index();
+            own[side] += 1;
+            if point(action).and_then(|at| kind_at(&game, game.turn(), at)).is_some() {
+                found.threats[side] += 1;
+                found.moves[side] = own[side];
+            }
+            if game.act(action).is_err() {
+                break;
+            }
+        }
+        found
+    }
+}
 
 impl Found<'_> {
     /// A double threat of the other side, prepared by its reply.
@@ -437,6 +546,54 @@ impl Found<'_> {
         }))
     }
 
+    /// Gomoku: who makes most of the threats in the next moves.
+    fn attack(&self) -> Option<Reason> {
+        /// So many threats are an attack, and so many more than otherwise.
+        const ATTACK: usize = 3;
+        const MORE: usize = 2;
+        let (better, before) = (self.better()?, self.mistake.before);
+        let (AnyGame::Gomoku(_), other) = (before, self.mover.other()) else { return None };
+        let could = Attack::along(before, &self.mistake.better.line);
+        let line: Vec<Action> =
+            std::iter::once(self.mistake.played).chain(self.mistake.reply.line.iter().copied()).collect();
+        let played = Attack::along(before, &line);
+        let more = |side: Side, is: &Attack, than: &Attack| {
+            let [is, than] = [is, than].map(|attack| attack.threats[side.index()]);
+            is >= ATTACK && is >= than + MORE
+        };
+        if more(other, &played, &could) {
+            let at = point(self.reply)?;
+            let (count, moves) = (played.threats[other.index()], played.moves[other.index()]);
+            return Some(told(Motif::Initiative, vec![at], |language| {
+                let (side, at) = (self.side(other, language), before.kind().point_name(at));
+                match language {
+                    Language::Chinese => {
+                        format!("{side}从{at}起转入进攻，{moves} 步之内 {count} 次冲四或活三。")
+                    }
+                    Language::English => format!(
+                        "From {at} on {side} attacks: {count} fours and open threes within {moves} moves."
+                    ),
+                }
+            }));
+        }
+        if !more(self.mover, &could, &played) {
+            return None;
+        }
+        let at = point(better)?;
+        let (count, moves) = (could.threats[self.mover.index()], could.moves[self.mover.index()]);
+        Some(told(Motif::MissedInitiative, vec![at], |language| {
+            let (side, at) = (self.side(self.mover, language), before.kind().point_name(at));
+            match language {
+                Language::Chinese => {
+                    format!("{side}从{at}起可以进攻，{moves} 步之内 {count} 次冲四或活三。")
+                }
+                Language::English => format!(
+                    "From {at} on {side} could attack: {count} fours and open threes within {moves} moves."
+                ),
+            }
+        }))
+    }
+
     /// What is lost, or could have been won, within a few moves.
     fn material(&self) -> Option<Reason> {
         let (before, mistake) = (self.mistake.before, self.mistake);
@@ -445,10 +602,12 @@ impl Found<'_> {
         let played = Course::along(before, &line)?;
         let could = Course::along(before, &mistake.better.line).unwrap_or_default();
         let mover = self.mover;
-        if could.balance(mover) - played.balance(mover) < Taken::least(before) {
+        let (lost, won, least) = (-played.balance(mover), could.balance(mover), Taken::least(before));
+        if won + lost < least {
             return None;
         }
-        if played.balance(mover) <= -Taken::least(before) {
+        // A horse for a cannon is little to lose, but counts where nothing is to be won.
+        if lost >= least || lost > 0 && won < least {
             let at = played.taken_from(mover).filter_map(|taken| taken.stood).collect();
             return Some(told(Motif::LosesMaterial, at, |language| {
                 let side = self.side(mover, language);
@@ -465,9 +624,6 @@ impl Found<'_> {
             }));
         }
         let better = self.better()?;
-        if could.balance(mover) < Taken::least(before) {
-            return None;
-        }
         Some(told(Motif::MissedMaterial, point(better).into_iter().collect(), |language| {
             let (side, by) = (self.side(mover, language), Self::spoken(before, better, language));
             let [won, lost] = could.named(mover.other(), language);
@@ -479,6 +635,18 @@ impl Found<'_> {
                 (Language::English, false) => format!("With {by} {side} wins {won} for {lost} {soon}."),
             }
         }))
+    }
+}
+
+/// Whether neither side can win material with its next turn.
+fn is_settled(game: &AnyGame) -> bool {
+    match game {
+        AnyGame::Xiangqi(game) => {
+            game.checkers().is_empty()
+                && crate::game::points(9, 10).all(|at| game.attacks_with_gain(at, SOLDIER).is_empty())
+        }
+        AnyGame::Liuzhou(_) => threats(game).is_empty(),
+        _ => false,
     }
 }
 
@@ -552,9 +720,12 @@ impl Course {
         }
         let mut game = game.clone();
         let (mut course, mut turns, mut quiet) = (Self::default(), 0, 0);
-        // Number of captures and of turns when two turns in a row last took nothing.
+        // Number of captures and of turns when the captures were last over: two turns in a row took nothing, or nothing can be taken.
         let mut over = None;
-        for (index, &action) in line.iter().take(LONGEST).enumerate() {
+        for (index, &action) in line.iter().enumerate() {
+            if turns as usize >= LONGEST {
+                break;
+            }
             let before = game.clone();
             game.act(action).ok()?;
             let taken = Taken::by(&before, line, index, &game);
@@ -567,7 +738,7 @@ impl Course {
             }
             course.taken.extend(taken);
             turns += u32::from(turn_over);
-            if quiet >= 2 {
+            if quiet >= 2 || turn_over && is_settled(&game) {
                 over = Some((course.taken.len(), course.turns));
             }
         }
@@ -643,6 +814,20 @@ struct ForcedWin {
     moves: u32,
     /// Gomoku: each of them but the last makes a four.
     by_fours: bool,
+    /// Xiangqi: the pattern of the mate.
+    pattern: Option<MatePattern>,
+}
+
+impl ForcedWin {
+    /// The name of the mate in brackets; nothing if it has none.
+    fn named(&self, language: Language) -> String {
+        let Some(pattern) = self.pattern else { return String::new() };
+        let name = pattern.name(language);
+        match language {
+            Language::Chinese => format!("（{name}）"),
+            Language::English => format!(" ({name})"),
+        }
+    }
 }
 
 /// `None` if the line does not end with a win of the side to move.
@@ -658,7 +843,8 @@ fn forced_win(game: &AnyGame, line: &[Action]) -> Option<ForcedWin> {
         own_before = own;
         game.act(*action).ok()?;
         if let Some(outcome) = game.outcome() {
-            return (outcome.winner == Some(winner)).then_some(ForcedWin { moves, by_fours });
+            let pattern = if let AnyGame::Xiangqi(mated) = &game { MatePattern::of(mated) } else { None };
+            return (outcome.winner == Some(winner)).then_some(ForcedWin { moves, by_fours, pattern });
         }
         let makes_a_four =
             || threats(&game).iter().any(|threat| threat.kind == ThreatKind::Five && threat.side == winner);

@@ -54,8 +54,12 @@ fn in_gomoku_a_five_that_was_not_blocked_or_not_made_and_fours_in_a_row_are_told
     assert_eq!(said(&both, "j8"), "Black could win at once with J3.");
     // An open three of White is ignored.
     let three = at(GameKind::Gomoku, "15/15/15/15/15/15/15/5www7/15/15/15/15/15/15/b5b7b b");
-    assert_eq!(motif(&three, "a15"), Some(Motif::LosesByForce));
-    assert!(said(&three, "a15").starts_with("White wins by fours in 2 moves"), "{}", said(&three, "a15"));
+    assert_eq!(motif(&three, "a15"), Some(Motif::OpenFour));
+    assert!(
+        said(&three, "a15").starts_with("It was not stopped: White makes an open four"),
+        "{}",
+        said(&three, "a15")
+    );
 }
 
 #[test]
@@ -78,20 +82,23 @@ fn in_xiangqi_mates_hanging_pieces_forks_and_missed_captures_are_told() {
 }
 
 #[test]
-fn what_falls_a_few_moves_later_is_told_with_what_is_won_for_it() {
+fn a_pinned_piece_and_what_falls_a_few_moves_later_are_told() {
     let pinned =
         at(GameKind::Xiangqi, "3akrb2/4a2R1/b1n1c4/p1p5C/1r2p1p1p/P1P6/1c2P1P1P/1RN1C3B/4A4/2B1KA3 b");
-    let why = said(&pinned, "e7d7");
-    assert!(why.starts_with("After C1+3 Black loses a chariot and an elephant for a cannon"), "{why}");
-    assert_eq!(motif(&pinned, "e7d7"), Some(Motif::LosesMaterial));
+    assert_eq!(
+        said(&pinned, "e7d7"),
+        "Red plays C1+3: Black's chariot on file 6 is pinned to its general and falls."
+    );
     let better = pinned.notation(judged(&pinned).line[0]);
-    assert_ne!(motif(&pinned, &better), Some(Motif::LosesMaterial), "{better} prevents it");
+    assert_ne!(motif(&pinned, &better), Some(Motif::Pin), "{better} prevents it");
     let at_hand =
         at(GameKind::Xiangqi, "2bakrbR1/4a4/2n1c4/p1p5C/1r2p1p1p/P1P6/1c2P1P1P/1RN1C3B/4A4/2B1KA3 w");
     assert_eq!(motif(&at_hand, "h9h3"), Some(Motif::MissedMaterial));
     assert_ne!(motif(&at_hand, "i6i9"), Some(Motif::MissedMaterial), "it was played");
-    let stones = at(GameKind::Liuzhou, "6/3b2/3b1b/1wb3/1ww3/4w1 b p 0 0 0");
-    assert_eq!(motif(&stones, "c1"), Some(Motif::LosesMaterial));
+    let stones = at(GameKind::Liuzhou, "6/3b2/3b1b/1wb3/1ww3/6 w p 0 0 0");
+    assert_eq!(motif(&stones, "e1"), Some(Motif::LosesMaterial));
+    let at_hand = at(GameKind::Liuzhou, "6/3b2/3b1b/1wb3/1ww3/4w1 b p 0 0 0");
+    assert_eq!(motif(&at_hand, "c1"), Some(Motif::MissedMaterial));
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub use attempt::{Attempt, Verdict};
 pub use goal::Goal;
 pub use make::{Progress, make};
 pub use narrow::{Narrowed, narrow};
-pub(crate) use prover::{Contest, Stand};
+pub(crate) use prover::{Contest, Prover, Stand};
 pub use retry::{Judged, Mistake, Retry};
 pub use today::{FIVE, five, nearest, presumed};
 

@@ -1,7 +1,9 @@
-//! Reasons of Go: chains that are captured, ladders, atari that was missed, points.
+//! Reasons of Go: chains that are captured, ladders, nets, groups that die or live, atari that was missed, points.
 
 use super::{Found, Motif, Reason, point, told};
 use crate::go::Go;
+use crate::go::puzzle::{CaptureContest, LifeContest, MOST_SIZE};
+use crate::puzzles::Prover;
 use crate::threats::chain;
 use crate::{Action, AnyGame, Game as _, Language, Point, Score, Side};
 
@@ -10,14 +12,39 @@ const LEAST_POINTS: i32 = 200;
 
 impl Found<'_> {
     pub(super) fn go(&self, before: &Go, after: &Go) -> Option<Reason> {
-        self.captured(before, after)
-            .or_else(|| self.ladder(after))
+        // After the better move the other side is to move, as after the one played.
+        let could = self.better().and_then(|better| {
+            let mut could = before.clone();
+            could.play(could.legal_move(better).ok()?);
+            Some(could)
+        });
+        let could = could.as_ref();
+        self.captured(before, after, could)
+            .or_else(|| self.put_in_atari(could))
+            .or_else(|| self.net(could))
             .or_else(|| self.missed_atari(before))
+            .or_else(|| self.life_and_death(could))
             .or_else(|| self.points())
     }
 
+    /// Whether the better move keeps a stone: it is on the board then, and its chain is not caught at once or in a ladder. What was
+    /// lost anyway is no reason.
+    fn keeps(&self, could: Option<&Go>, at: Point) -> bool {
+        let Some(could) = could else { return true };
+        // The stone that was just played is not there.
+        if Some(at) == point(self.mistake.played) {
+            return true;
+        }
+        could.at(at) == Some(self.mover)
+            && match chain(could, at).1.len() {
+                0 | 1 => false,
+                2 => !is_caught(could, at, &mut 0),
+                _ => true,
+            }
+    }
+
     /// The reply captures.
-    fn captured(&self, before: &Go, after: &Go) -> Option<Reason> {
+    fn captured(&self, before: &Go, after: &Go, could: Option<&Go>) -> Option<Reason> {
         let (to, AnyGame::Go(replied)) = (point(self.reply)?, &self.replied) else { return None };
         let other = self.mover.other();
         let lost = replied.prisoners(other) - after.prisoners(other);
@@ -27,16 +54,16 @@ impl Found<'_> {
         }
         let own = point(self.mistake.played)?;
         let back = replied.at(own).is_none();
-        if taken > 0 && back && lost > taken {
+        if taken > 0 && back && lost > taken && chains_gone(before, after, other).contains(&to) {
             return Some(told(Motif::Snapback, vec![to], |language| match language {
                 Language::Chinese => format!("吃了 {taken} 子，却被倒扑，反被吃掉 {lost} 子。"),
                 Language::English => format!("This takes {taken}, and a snapback captures {lost}."),
             }));
         }
-        if taken > 0 {
+        let gone: Vec<Point> = chains_gone(after, replied, self.mover);
+        if taken > 0 || !gone.iter().any(|&at| self.keeps(could, at)) {
             return None;
         }
-        let gone: Vec<Point> = chains_gone(after, replied, self.mover);
         let name = self.mistake.before.kind().point_name(*gone.first()?);
         Some(told(Motif::Atari, gone, |language| match (language, back) {
             (Language::Chinese, true) => format!("这手棋只有一口气，立刻被提，共 {lost} 子。"),
@@ -50,26 +77,145 @@ impl Found<'_> {
         }))
     }
 
-    /// The reply puts a chain in atari that cannot get out any more.
-    fn ladder(&self, after: &Go) -> Option<Reason> {
+    /// The reply puts a chain in atari that cannot get out any more: in a ladder, or because what connects is captured with it.
+    fn put_in_atari(&self, could: Option<&Go>) -> Option<Reason> {
         const LEAST: usize = 2;
         let (to, AnyGame::Go(replied)) = (point(self.reply)?, &self.replied) else { return None };
-        let beside = to.neighbours(u16::from(after.setup().size));
-        let hunted = {
-            let mut beside = beside;
-            beside.find(|&at| {
-                replied.at(at) == Some(self.mover) && {
+        let hunted = to.neighbours(u16::from(replied.setup().size)).find(|&at| {
+            replied.at(at) == Some(self.mover)
+                && {
                     let (stones, liberties) = chain(replied, at);
                     liberties.len() == 1 && stones.len() >= LEAST && !escapes(replied, at, &mut 0)
                 }
-            })?
-        };
-        let (stones, _) = chain(replied, hunted);
+                && self.keeps(could, at)
+        })?;
+        let (stones, liberties) = chain(replied, hunted);
         let name = self.mistake.before.kind().point_name(hunted);
-        Some(told(Motif::Ladder, stones, |language| match language {
-            Language::Chinese => format!("{name}一带的棋被征吃，逃不掉了。"),
-            Language::English => format!("The stones at {name} are caught in a ladder."),
+        // Its last liberty filled: more stones, more liberties, or neither.
+        let (joined, free) = placed(replied, liberties[0]).map_or((0, 0), |next| {
+            let (stones, liberties) = chain(&next, hunted);
+            (stones.len(), liberties.len())
+        });
+        let count = stones.len();
+        if free > 1 {
+            return Some(told(Motif::Ladder, stones, |language| match language {
+                Language::Chinese => format!("{name}一带的棋被征吃，逃不掉了。"),
+                Language::English => format!("The stones at {name} are caught in a ladder."),
+            }));
+        }
+        if joined > count + 1 {
+            return Some(told(Motif::ConnectAndDie, stones, |language| match language {
+                Language::Chinese => format!("{name}一带 {count} 子接不归：接上也被一起吃掉。"),
+                Language::English => {
+                    format!(
+                        "Connect and die: the {count} stones at {name} are captured even if they connect."
+                    )
+                }
+            }));
+        }
+        Some(told(Motif::Atari, stones, |language| match language {
+            Language::Chinese => format!("{name}一带 {count} 子被打吃，逃不掉。"),
+            Language::English => format!("The {count} stones at {name} are in atari and cannot get out."),
         }))
+    }
+
+    /// The reply, at a distance, leaves a chain no way out although it is not in atari.
+    fn net(&self, could: Option<&Go>) -> Option<Reason> {
+        /// Stones of the chain; further moves of the other side; positions that are read.
+        const LEAST: usize = 2;
+        const MOVES: u32 = 3;
+        const READ: u64 = 1_500;
+        let (to, AnyGame::Go(replied), Some(could)) = (point(self.reply)?, &self.replied, could) else {
+            return None;
+        };
+        let size = u16::from(replied.setup().size);
+        if size > u16::from(MOST_SIZE) {
+            return None;
+        }
+        let caught = |game: &Go, at: Point, moves: u32| {
+            let mut contest = CaptureContest::new(game, self.mover.other(), at, None)?;
+            Prover::new(READ).reaches(&mut contest, moves)
+        };
+        let mut seen: Vec<Point> = Vec::new();
+        for at in crate::game::points(size, size) {
+            let near = at.column.abs_diff(to.column).max(at.row.abs_diff(to.row)) <= 2;
+            if !near || replied.at(at) != Some(self.mover) || seen.contains(&at) {
+                continue;
+            }
+            let (stones, liberties) = chain(replied, at);
+            seen.extend(&stones);
+            let touches = to.neighbours(size).any(|beside| stones.contains(&beside));
+            if touches || stones.len() < LEAST || !(2..=MOVES as usize).contains(&liberties.len()) {
+                continue;
+            }
+            // The better move would have left a way out.
+            let kept = || could.at(at) == Some(self.mover) && caught(could, at, MOVES + 1) == Some(false);
+            if caught(replied, at, MOVES) == Some(true) && kept() {
+                let name = self.mistake.before.kind().point_name(at);
+                return Some(told(Motif::Net, stones, |language| match language {
+                    Language::Chinese => format!("{name}一带的棋被枷住，逃不掉了。"),
+                    Language::English => format!("The stones at {name} are caught in a net."),
+                }));
+            }
+        }
+        None
+    }
+
+    /// A group that dies by the reply and lives by the better move, or the other way round. Both are proved, where the wall around it
+    /// is taken to live.
+    fn life_and_death(&self, could: Option<&Go>) -> Option<Reason> {
+        /// Stones of the chain; moves; positions that are read.
+        const LEAST: usize = 4;
+        const MOVES: u32 = 6;
+        const READ: u64 = 1_500;
+        let (to, AnyGame::Go(replied), AnyGame::Go(after)) = (point(self.reply)?, &self.replied, &self.after)
+        else {
+            return None;
+        };
+        let (could, size) = (could?, u16::from(replied.setup().size));
+        if size > u16::from(MOST_SIZE) {
+            return None;
+        }
+        let dies = |game: &Go, owner: Side, at: Point| {
+            CaptureContest::new(game, owner.other(), at, Some(game))
+                .and_then(|mut contest| Prover::new(READ).reaches(&mut contest, MOVES))
+                == Some(true)
+        };
+        let lives = |game: &Go, owner: Side, at: Point| {
+            LifeContest::new(game, owner, at, game)
+                .and_then(|mut contest| Prover::new(READ).reaches(&mut contest, MOVES))
+                == Some(true)
+        };
+        let mut seen: Vec<Point> = Vec::new();
+        for at in crate::game::points(size, size) {
+            let near = at.column.abs_diff(to.column).max(at.row.abs_diff(to.row)) <= 2;
+            let Some(owner) = after.at(at).filter(|_| near && !seen.contains(&at)) else { continue };
+            let (stones, _) = chain(after, at);
+            seen.extend(&stones);
+            if stones.len() < LEAST || replied.at(at) != Some(owner) || could.at(at) != Some(owner) {
+                continue;
+            }
+            let own = owner == self.mover;
+            let proved = if own {
+                dies(replied, owner, at) && lives(could, owner, at)
+            } else {
+                lives(replied, owner, at) && dies(could, owner, at)
+            };
+            if proved {
+                let (name, count) = (self.mistake.before.kind().point_name(at), stones.len());
+                return Some(told(Motif::LifeAndDeath, stones, |language| match (language, own) {
+                    (Language::Chinese, true) => format!("{name}一带 {count} 子死了，本来可以做活。"),
+                    (Language::Chinese, false) => format!("{name}一带 {count} 子做活了，本来可以杀掉。"),
+                    (Language::English, true) => {
+                        format!("The {count} stones at {name} die, and could have lived.")
+                    }
+                    (Language::English, false) => {
+                        format!("The {count} stones at {name} live, and could have been killed.")
+                    }
+                }));
+            }
+        }
+        None
     }
 
     /// The better move captures.

@@ -1,8 +1,9 @@
 //! Reasons of xiangqi: pieces that fall, and captures that were missed.
 
+use super::mates::between;
 use super::{Found, Motif, Reason, point, told};
 use crate::explain::piece_of_side;
-use crate::xiangqi::Xiangqi;
+use crate::xiangqi::{Kind, Xiangqi};
 use crate::{Action, AnyGame, Game as _, Language, Point};
 
 /// What counts as material in xiangqi's exchanges: a soldier, in hundredths.
@@ -10,7 +11,7 @@ pub(super) const SOLDIER: i32 = 150;
 
 impl Found<'_> {
     pub(super) fn xiangqi(&self, before: &Xiangqi, after: &Xiangqi) -> Option<Reason> {
-        self.falls(after).or_else(|| self.falls_after_check(after)).or_else(|| self.missed_capture(before))
+        self.falls(after).or_else(|| self.falls_next(after)).or_else(|| self.missed_capture(before))
     }
 
     /// Whose piece, which and on which file, as its side counts files: Red's horse on file 3.
@@ -21,7 +22,7 @@ impl Found<'_> {
     /// The reply captures with gain.
     fn falls(&self, after: &Xiangqi) -> Option<Reason> {
         let Action::Step { to, .. } = self.reply else { return None };
-        if after.exchange_gains(self.reply) < SOLDIER {
+        if gains(after, self.reply) < SOLDIER {
             return None;
         }
         let recaptured = self.replied.legal_actions().iter().any(|action| point(*action) == Some(to));
@@ -39,8 +40,8 @@ impl Found<'_> {
         }))
     }
 
-    /// The reply gives check or attacks, and the next move of that side captures with gain.
-    fn falls_after_check(&self, after: &Xiangqi) -> Option<Reason> {
+    /// The reply gives check or attacks, and the next move of that side captures with gain what could not be saved.
+    fn falls_next(&self, after: &Xiangqi) -> Option<Reason> {
         let (Action::Step { to, .. }, AnyGame::Xiangqi(replied)) = (self.reply, &self.replied) else {
             return None;
         };
@@ -48,15 +49,26 @@ impl Found<'_> {
         let mut answered = replied.clone();
         answered.play(answered.legal_move(answer).ok()?);
         let Action::Step { from, to: falls } = next else { return None };
-        if answered.exchange_gains(next) < SOLDIER || replied.piece_at(falls) != answered.piece_at(falls) {
+        if gains(&answered, next) < SOLDIER || replied.piece_at(falls) != answered.piece_at(falls) {
             // Nothing falls, or what was played in between.
             return None;
         }
         let checkers = replied.checkers();
+        // What stood between the chariot and the piece that falls has moved away.
+        let skewers = || {
+            matches!(replied.piece_at(to), Some((_, Kind::Chariot)))
+                && from == to
+                && matches!((between(replied, to, falls).as_deref(), answer), (Some([front]), Action::Step { from, .. })
+                    if from == *front && replied.piece_at(*front).is_some_and(|(side, _)| side == self.mover))
+        };
         let forks = from == to
             && replied.attacks_with_gain(to, SOLDIER).len() + usize::from(checkers.contains(&to)) > 1;
         let motif = if forks {
             Motif::Fork
+        } else if skewers() {
+            Motif::Skewer
+        } else if checkers.is_empty() && replied.is_pinned(falls) {
+            Motif::Pin
         } else if checkers.iter().any(|by| *by != to) {
             Motif::DiscoveredCheck
         } else if !checkers.is_empty() {
@@ -70,23 +82,34 @@ impl Found<'_> {
                 (Self::spoken(&self.after, self.reply, language), Self::piece(replied, falls, language));
             match (language, motif) {
                 (Language::Chinese, Motif::Fork) => format!("{side}走{by}一子捉双，{piece}保不住。"),
+                (Language::Chinese, Motif::Skewer) => format!("{side}走{by}串打，后面的{piece}保不住。"),
+                (Language::Chinese, Motif::Pin) => format!("{side}走{by}，{piece}被牵制，走不开，保不住。"),
                 (Language::Chinese, Motif::DiscoveredCheck) => format!("{side}走{by}抽将，{piece}保不住。"),
                 (Language::Chinese, _) => format!("{side}走{by}将军，接着吃掉{piece}。"),
                 (Language::English, Motif::Fork) => format!("{side} forks with {by}: {piece} falls."),
+                (Language::English, Motif::Skewer) => {
+                    format!("{side} plays {by}, a skewer: behind what is attacked {piece} falls.")
+                }
+                (Language::English, Motif::Pin) => {
+                    format!("{side} plays {by}: {piece} is pinned to its general and falls.")
+                }
                 (Language::English, Motif::DiscoveredCheck) => {
                     format!("{side} plays {by} with a discovered check: {piece} falls.")
                 }
                 (Language::English, _) => format!("{side} checks with {by}, then {piece} falls."),
             }
         }))
-        .filter(|_| after.exchange_gains(self.reply) >= 0)
+        .filter(|_| gains(after, self.reply) >= 0)
     }
 
     /// The better move captures with gain.
     fn missed_capture(&self, before: &Xiangqi) -> Option<Reason> {
         let better = self.better()?;
         let to = point(better)?;
-        if before.exchange_gains(better) < SOLDIER {
+        let could = gains(before, better);
+        // What was played may capture the same, or as much.
+        let played = self.mistake.played;
+        if could < SOLDIER || point(played) == Some(to) || gains(before, played) >= could {
             return None;
         }
         Some(told(Motif::MissedCapture, vec![to], |language| {
@@ -98,4 +121,17 @@ impl Found<'_> {
             }
         }))
     }
+}
+
+/// What a step gains by the captures on its destination, where nobody goes on who would lose by it; by legal moves, so that a
+/// pinned piece does not capture. 0 or less for a step that captures nothing.
+fn gains(game: &Xiangqi, step: Action) -> i32 {
+    let (Some(to), Ok(mv)) = (point(step), game.legal_move(step)) else { return 0 };
+    let taken = game.worth_at(to);
+    let mut next = game.clone();
+    next.play(mv);
+    let mut answers = Vec::new();
+    next.legal_moves(&mut answers);
+    let answers = answers.into_iter().map(Xiangqi::action).filter(|answer| point(*answer) == Some(to));
+    taken - answers.map(|answer| gains(&next, answer)).max().unwrap_or(0).max(0)
 }

@@ -170,21 +170,9 @@ impl Xiangqi {
         self.board.at(to_square(at)?)
     }
 
-    /// Value of the piece on a point, as in [`Self::exchange_gains`]; 0 if empty.
+    /// Value of the piece on a point for exchanges, where a chariot is worth 900 (see `exchange.rs`); 0 if empty.
     pub(crate) fn worth_at(&self, at: Point) -> i32 {
         to_square(at).map_or(0, |square| self.board.worth_at(square))
-    }
-
-    /// By how much the side to move gains by the captures on the destination of a step, where a chariot is worth 900 (see
-    /// `exchange.rs`); negative for a loss. Ignores pins.
-    pub(crate) fn exchange_gains(&self, action: Action) -> i32 {
-        // All worths are multiples of the step; no more than a chariot is lost.
-        const STEP: i32 = 50;
-        const WORST: i32 = 900 / STEP;
-        let Ok(mv) = self.legal_move(action) else { return 0 };
-        let most = self.board().worth_at(mv.to) / STEP;
-        let least = |gain: &i32| self.board().exchange_holds(mv, gain * STEP);
-        (-WORST..=most).rev().find(least).unwrap_or(-WORST) * STEP
     }
 
     /// The pieces, but for the general, that the piece on a point would capture with at least this gain if its side were to move.
@@ -197,6 +185,28 @@ impl Xiangqi {
             .filter(|&to| self.board().exchange_holds(XiangqiMove { from, to }, least))
             .map(to_point)
             .collect()
+    }
+
+    /// Whether the piece on a point, of the side to move, could move but for its general. Meaningful if that side is not in check.
+    pub(crate) fn is_pinned(&self, at: Point) -> bool {
+        let Some(from) = to_square(at) else { return false };
+        let Some((side, kind)) = self.board.at(from) else { return false };
+        let mut legal = Vec::new();
+        self.board.legal_moves(&mut legal);
+        self.board.reach(from, side, kind) & !self.board.side(side) != 0
+            && legal.iter().all(|mv| mv.from != from)
+    }
+
+    /// Whether the side to move has no move either when the piece on a point, not a general, is taken off the board.
+    pub(crate) fn is_mate_without(&self, at: Point) -> bool {
+        let Some((square, (side, kind))) =
+            to_square(at).and_then(|square| Some((square, self.board.at(square)?)))
+        else {
+            return false;
+        };
+        let mut board = self.board;
+        board.toggle(square, side, kind);
+        !board.has_legal_move()
     }
 
     /// Pieces that give check to the side to move.
