@@ -1,0 +1,651 @@
+//! Writes `motifs.txt` from mistakes that `qiyou-engine mistakes --keep` wrote:
+//!
+//! ```text
+//! MISTAKES=kept.gomoku:kept.go EXPLORE=12000 cargo test -p engine --test motifs -- --ignored generate
+//! ```
+//!
+//! `EXPLORE` is the number of moves that are tried for rare motifs. `ONLY=Skewer,WocaoHorse` adds positions of these motifs to the
+//! file until there are enough, instead of writing it anew.
+//!
+//! A motif's positions are mistakes of these games with that reason, and, where there are few, other legal moves in the same
+//! positions. Beside each stands another move in the same position as a near miss: the one whose reply, or reason, is most
+//! alike. Only what the rules confirm ([`crate::oracle`]) is taken; what they do not confirm is printed, to be looked at.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use engine::reasons::{MatePattern, Motif, complete};
+use engine::{Action, AnyGame, Bot, GameKind, Limits, Report, Rng, Score, Tier, bot};
+
+use crate::oracle::{self, Board};
+use crate::{Case, MOTIFS, Mate, PATTERNS, position, report};
+
+/// Positions of each motif, and as many near misses.
+const WANTED: usize = 20;
+
+/// Other moves that are judged for a near miss.
+const OTHERS: usize = 6;
+
+/// Go: so many times fewer moves are tried.
+const GO_LESS: usize = 30;
+
+/// Go: games of beginners.
+const GO_GAMES: u64 = 10;
+
+/// Go: replies to a move that are looked at.
+const GO_REPLIES: usize = 30;
+
+/// A kept mistake.
+struct Kept {
+    word: String,
+    text: String,
+    before: AnyGame,
+    better: Report,
+    played: Action,
+    reply: Report,
+    /// Whether a second, deeper search finds the move a mistake too.
+    sure: bool,
+}
+
+fn kept(text: &str) -> Vec<Kept> {
+    let lines: Vec<&str> = text.lines().collect();
+    let read = |lines: &[&str]| {
+        let &[first, better, played, reply, losses] = lines else { return None };
+        let (word, text) = first.split_once(' ')?;
+        let before = position(word, text)?;
+        let played = before.parse(played.trim())?;
+        let mut after = before.clone();
+        after.act(played).ok()?;
+        let again: f64 = losses.split_whitespace().nth(2)?.parse().ok()?;
+        Some(Kept {
+            word: word.into(),
+            text: text.into(),
+            better: report(&before, better.split_whitespace())?,
+            reply: report(&after, reply.split_whitespace())?,
+            before,
+            played,
+            sure: again >= 0.05,
+        })
+    };
+    lines.chunks(5).filter_map(read).collect()
+}
+
+impl Kept {
+    /// A position with what a search finds there; what is played is to be tried out.
+    fn new(word: &str, before: AnyGame, better: Report) -> Self {
+        let text = before.position();
+        // Without the history of its game.
+        let before = position(word, &text).expect("a position");
+        Self {
+            word: word.into(),
+            text,
+            before,
+            played: better.line[0],
+            reply: better.clone(),
+            better,
+            sure: false,
+        }
+    }
+}
+
+/// The first position of a kept line in which the side to move wins at once or makes a formation.
+fn at_hand(kept: &Kept, judge: &mut Judge) -> Option<Kept> {
+    let mut game = kept.before.clone();
+    for &action in kept.better.line.iter().take(9) {
+        game.act(action).ok()?;
+        if game.outcome().is_some() {
+            return None;
+        }
+        if oracle::wins_at_once(&game, game.turn(), 1) || oracle::most_formations(&game) > 0 {
+            let better = judge.judge(&game, Judge::nodes(game.kind()))?;
+            return Some(Kept::new(&kept.word, game, better));
+        }
+    }
+    None
+}
+
+/// Positions of a game of Go between beginners.
+fn go_game(seed: u64, judge: &mut Judge) -> Vec<Kept> {
+    let text = "9/9/9/9/9/9/9/9/9 b - 0 0 0";
+    let mut game = position("go", text).expect("a board");
+    let mut player = bot(GameKind::Go, Tier::MIN, seed);
+    let (stop, elapsed) = (AtomicBool::new(false), || Duration::ZERO);
+    let limits = Limits { time: None, nodes: Some(20), depth: None, stop: &stop, elapsed: &elapsed };
+    let mut found = Vec::new();
+    while game.outcome().is_none() && game.ply() < 70 {
+        let Some(chosen) = player.choose(&game, &limits, &mut |_| {}) else { break };
+        if game.act(chosen.line[0]).is_err() || chosen.line[0] == Action::Pass {
+            break;
+        }
+        if game.ply() > 16
+            && game.ply().is_multiple_of(4)
+            && let Some(better) = judge.judge(&game, Judge::nodes(GameKind::Go))
+        {
+            found.push(Kept::new("go", game.clone(), better));
+        }
+    }
+    found
+}
+
+struct Judge(BTreeMap<GameKind, Box<dyn Bot>>);
+
+impl Judge {
+    fn nodes(kind: GameKind) -> u64 {
+        if kind == GameKind::Go { 60 } else { 3_000 }
+    }
+
+    fn judge(&mut self, game: &AnyGame, nodes: u64) -> Option<Report> {
+        let kind = game.kind();
+        let bot = self.0.entry(kind).or_insert_with(|| bot(kind, Tier::MAX, 1));
+        let (stop, elapsed) = (AtomicBool::new(false), || Duration::ZERO);
+        bot.judge(
+            game,
+            &Limits { time: None, nodes: Some(nodes), depth: None, stop: &stop, elapsed: &elapsed },
+        )
+    }
+
+    /// Another move in the position of a kept mistake.
+    fn case(&mut self, kept: &Kept, played: Action) -> Option<Case> {
+        let mut after = kept.before.clone();
+        after.act(played).ok()?;
+        if after.outcome().is_some() || after.turn() == kept.before.turn() {
+            return None;
+        }
+        let nodes = Self::nodes(after.kind());
+        let mut reply = self.judge(&after, nodes)?;
+        complete(&after, &mut reply, |game| self.judge(game, nodes / 4));
+        Some(Case {
+            before: kept.before.clone(),
+            played,
+            better: kept.better.clone(),
+            reply,
+            expected: None,
+            near: Vec::new(),
+        })
+    }
+}
+
+fn line(from: &AnyGame, found: &Report) -> String {
+    let mut text = match found.score {
+        Score::Points(points) => points.to_string(),
+        Score::WinIn(plies) => format!("W{plies}"),
+        Score::LossIn(plies) => format!("L{plies}"),
+        Score::Chance { permille, points } => format!("{permille}:{points}"),
+    };
+    let mut game = from.clone();
+    for &action in found.line.iter().take(longest(from)) {
+        let _ = write!(text, " {}", game.notation(action));
+        game.act(action).expect("a line is legal");
+    }
+    text
+}
+
+/// Actions of a line that are kept: about as many as detectors look at. Those of Go read on by themselves.
+fn longest(game: &AnyGame) -> usize {
+    if game.kind() == GameKind::Go { 1 } else { 12 }
+}
+
+fn cut(mut case: Case) -> Case {
+    let longest = longest(&case.before);
+    case.better.line.truncate(longest);
+    case.reply.line.truncate(longest);
+    let why = case.found();
+    case.expected = why.as_ref().map(|reason| reason.motif);
+    // What follows when all is said tells no more.
+    for count in [1, 3, 6] {
+        let mut short = case.clone();
+        short.reply.line.truncate(count);
+        if why.is_some() && short.found() == why && oracle::holds(case.expected.expect("a reason"), &short) {
+            return short;
+        }
+    }
+    case
+}
+
+/// How much a near miss is like a case of this motif: the same reply counts most, then a reply to the same point.
+fn likeness(case: &Case, near: &Case) -> u32 {
+    let to = |action: Action| match action {
+        Action::Place(at) | Action::Step { to: at, .. } => Some(at),
+        _ => None,
+    };
+    let (reply, other) = (case.reply.line[0], near.reply.line[0]);
+    4 * u32::from(reply == other) + 2 * u32::from(to(reply) == to(other)) + u32::from(near.expected.is_some())
+}
+
+/// Whether it is worth a search whether a reply has this motif: a quick look for those that are rare.
+fn may_be(motif: Motif, kept: &Kept, after: &AnyGame) -> bool {
+    let replies = || {
+        after.legal_actions().into_iter().filter_map(|reply| {
+            let mut replied = after.clone();
+            replied.act(reply).ok().map(|()| (reply, replied))
+        })
+    };
+    match motif {
+        Motif::Forbidden => kept.word == "renju",
+        Motif::MissedWin | Motif::MissedForcedWin => false,
+        Motif::DoubleFormation => oracle::most_formations(after) > 1,
+        Motif::DiscoveredCheck => replies().any(|(reply, replied)| {
+            let (Action::Step { to, .. }, AnyGame::Xiangqi(replied)) = (reply, &replied) else {
+                return false;
+            };
+            replied.check().is_some_and(|check| check.by.iter().any(|by| *by != to))
+        }),
+        Motif::Skewer => oracle::may_skewer(after),
+        _ => true,
+    }
+}
+
+/// Motifs that look like this one.
+fn alike(motif: Motif) -> &'static [Motif] {
+    match motif {
+        Motif::MissedWin => &[Motif::MissedForcedWin, Motif::MissedDoubleThreat, Motif::MissedCapture],
+        Motif::MissedForcedWin => &[Motif::MissedWin, Motif::MissedDoubleThreat, Motif::MissedMaterial],
+        Motif::MissedDoubleThreat => &[Motif::MissedInitiative, Motif::MissedForcedWin],
+        Motif::MissedInitiative => &[Motif::MissedDoubleThreat, Motif::VitalPoint, Motif::Initiative],
+        Motif::MissedCapture => &[Motif::MissedMaterial, Motif::Hanging, Motif::Exchange],
+        Motif::MissedFormation => &[Motif::Formation, Motif::MissedMaterial],
+        Motif::MissedAtari => &[Motif::Points, Motif::Atari],
+        Motif::Formation => &[Motif::LosesMaterial, Motif::DoubleFormation, Motif::VitalPoint],
+        Motif::DoubleFormation => &[Motif::Formation, Motif::LosesMaterial],
+        Motif::OpenFour => &[Motif::DoubleThreat, Motif::LosesByForce, Motif::LosesAtOnce],
+        Motif::Forbidden => &[Motif::LosesByForce, Motif::OpenFour],
+        Motif::CheckWins => &[Motif::DiscoveredCheck, Motif::Skewer, Motif::Fork],
+        Motif::Skewer => &[Motif::CheckWins, Motif::Pin, Motif::Fork],
+        Motif::LosesAtOnce => &[Motif::LosesByForce],
+        Motif::LosesByForce => &[Motif::LosesAtOnce],
+        _ => &[],
+    }
+}
+
+/// Motifs that are about what a search judges: taken only if the deeper search agrees.
+fn is_judged(motif: Motif) -> bool {
+    matches!(motif, Motif::Points | Motif::VitalPoint | Motif::Initiative | Motif::MissedInitiative)
+}
+
+#[test]
+#[ignore = "writes motifs.txt; needs MISTAKES"]
+fn generate() {
+    let files = std::env::var("MISTAKES").expect("MISTAKES names files of kept mistakes");
+    let explore: usize = std::env::var("EXPLORE").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000);
+    let text = |path: &str| std::fs::read_to_string(path).expect("kept mistakes can be read");
+    let mut all: Vec<Kept> = files.split(':').flat_map(|path| kept(&text(path))).collect();
+    let (mut rng, mut judge) = (Rng::new(1), Judge(BTreeMap::new()));
+    rng.shuffle(&mut all);
+    // Games begin alike.
+    let mut texts = HashSet::new();
+    all.retain(|kept| texts.insert(kept.text.clone()));
+    let only: Vec<String> =
+        std::env::var("ONLY").map(|text| text.split(',').map(Into::into).collect()).unwrap_or_default();
+    let (there, mates_there) = if only.is_empty() { Default::default() } else { crate::all() };
+    let positions_there: HashSet<String> = there.iter().map(|case| case.before.position()).collect();
+    all.retain(|kept| !positions_there.contains(&kept.text));
+    let is = |motif: Motif| there.iter().filter(|case| case.expected == Some(motif)).count();
+    let nearly = |motif: Motif| there.iter().filter(|case| case.near.contains(&motif)).count();
+    let asked = |motif: Motif| only.is_empty() || only.contains(&format!("{motif:?}"));
+    // Number of the kept mistake, and the case.
+    let mut found: BTreeMap<Motif, Vec<(usize, Case)>> = BTreeMap::new();
+    let mut doubted: BTreeMap<Motif, usize> = BTreeMap::new();
+    let mut take = |number: usize, case: Case, found: &mut BTreeMap<Motif, Vec<(usize, Case)>>| {
+        let Some(motif) = case.expected else { return };
+        let list = found.entry(motif).or_default();
+        if !asked(motif)
+            || is(motif) + list.len() >= WANTED + 2
+            || list.iter().any(|(other, _)| *other == number)
+        {
+            return;
+        }
+        if oracle::holds(motif, &case) {
+            list.push((number, case));
+        } else {
+            let doubts = doubted.entry(motif).or_default();
+            *doubts += 1;
+            if *doubts <= 4 {
+                println!(
+                    "not confirmed: {}\n  {}\n  {}",
+                    crate::told(&case),
+                    line(&case.before, &case.better),
+                    {
+                        let mut after = case.before.clone();
+                        after.act(case.played).expect("legal");
+                        line(&after, &case.reply)
+                    }
+                );
+            }
+        }
+    };
+    for (number, kept) in all.iter().enumerate() {
+        let case = cut(Case {
+            before: kept.before.clone(),
+            played: kept.played,
+            better: kept.better.clone(),
+            reply: kept.reply.clone(),
+            expected: None,
+            near: Vec::new(),
+        });
+        if kept.sure || case.expected.is_some_and(|motif| !is_judged(motif)) {
+            take(number, case, &mut found);
+        }
+    }
+    // Motifs of a win or formation at hand: positions further on, where the search makes it.
+    let from = all.len();
+    let further: Vec<Kept> = if only.is_empty() {
+        all.iter().flat_map(|kept| at_hand(kept, &mut judge)).collect()
+    } else {
+        Vec::new()
+    };
+    all.extend(further);
+    for number in from..all.len() {
+        let mut legal = all[number].before.legal_actions();
+        rng.shuffle(&mut legal);
+        for played in legal.into_iter().take(2) {
+            if let Some(case) = judge.case(&all[number], played).map(cut) {
+                take(number, case, &mut found);
+            }
+        }
+    }
+    // Go of beginners.
+    let beginners = all.len();
+    if all.iter().any(|kept| kept.before.kind() == GameKind::Go) {
+        for seed in 0..GO_GAMES {
+            all.extend(go_game(seed, &mut judge));
+        }
+    }
+    println!("{} positions, {} of Go by beginners", all.len(), all.len() - beginners);
+    // Motifs that are rare: other moves of the same positions.
+    for _ in 0..explore {
+        let number = rng.below(all.len() as u32) as usize;
+        let kept = &all[number];
+        let legal = kept.before.legal_actions();
+        let played = legal[rng.below(legal.len() as u32) as usize];
+        let mut after = kept.before.clone();
+        after.act(played).expect("legal");
+        let lacks =
+            |motif: &Motif| asked(*motif) && is(*motif) + found.get(motif).map_or(0, Vec::len) < WANTED;
+        let hopeful = of_game(after.kind()).filter(lacks).any(|motif| may_be(motif, kept, &after));
+        if kept.before.kind() != GameKind::Go
+            && hopeful
+            && let Some(case) = judge.case(kept, played).map(cut)
+            && case.expected.is_some_and(|motif| !is_judged(motif))
+        {
+            take(number, case, &mut found);
+        }
+    }
+    // Go's search is slow: only where some reply would have a motif that is rare is it asked whether that reply is best.
+    let go: Vec<usize> = (0..all.len()).filter(|&number| all[number].before.kind() == GameKind::Go).collect();
+    for round in 0..if go.is_empty() { 0 } else { explore / GO_LESS } {
+        let number = go[go.len() - 1 - round % go.len()];
+        let kept = &all[number];
+        let legal = kept.before.legal_actions();
+        let played = legal[rng.below(legal.len() as u32) as usize];
+        let mut after = kept.before.clone();
+        after.act(played).expect("legal");
+        let mut replies = after.legal_actions();
+        rng.shuffle(&mut replies);
+        let lacks = |motif: Motif| {
+            motif != Motif::Points
+                && asked(motif)
+                && is(motif) + found.get(&motif).map_or(0, Vec::len) < WANTED
+        };
+        let promising = |reply: &Action| {
+            let score = Score::Chance { permille: 500, points: 0 };
+            let reply = Report { line: vec![*reply], score, depth: 0, nodes: 0 };
+            let (before, better) = (kept.before.clone(), kept.better.clone());
+            cut(Case { before, played, better, reply, expected: None, near: Vec::new() })
+                .expected
+                .is_some_and(lacks)
+        };
+        if let Some(reply) = replies.into_iter().take(GO_REPLIES).find(promising)
+            && let Some(case) = judge.case(kept, played).map(cut)
+            && case.reply.line[0] == reply
+        {
+            take(number, case, &mut found);
+        }
+    }
+    println!("explored");
+    for (motif, count) in &doubted {
+        println!("{motif:?}: {count} not confirmed");
+    }
+    // Blocks by position: the moves with their motifs.
+    let mut blocks: BTreeMap<usize, Vec<Case>> = BTreeMap::new();
+    for list in found.values_mut() {
+        list.truncate(WANTED);
+        for (number, case) in list.iter() {
+            let block = blocks.entry(*number).or_default();
+            if !block.iter().any(|other| other.played == case.played) {
+                block.push(case.clone());
+            }
+        }
+    }
+    let denied = |motif: Motif, other: &Case| {
+        other.expected != Some(motif)
+            && !oracle::holds(motif, other)
+            && other.expected.is_none_or(|expected| oracle::holds(expected, other))
+    };
+    for (&motif, list) in &found {
+        // Other moves in each of its positions, the best near miss of each first.
+        let mut spare: Vec<(usize, Case)> = Vec::new();
+        let mut near = 0;
+        let place = |number: usize, mut other: Case, blocks: &mut BTreeMap<usize, Vec<Case>>| {
+            let block = blocks.entry(number).or_default();
+            match block.iter_mut().find(|one| one.played == other.played) {
+                Some(there) if there.near.contains(&motif) || !denied(motif, there) => return 0,
+                Some(there) => there.near.push(motif),
+                None => {
+                    other.near = vec![motif];
+                    block.push(other);
+                }
+            }
+            1
+        };
+        for (number, case) in list {
+            let mut moves: Vec<Action> = case.before.legal_actions();
+            rng.shuffle(&mut moves);
+            moves.truncate(OTHERS);
+            moves.insert(0, all[*number].better.line[0]);
+            let mut others: Vec<Case> = blocks[number].clone();
+            others.extend(moves.into_iter().filter_map(|played| judge.case(&all[*number], played).map(cut)));
+            others.retain(|other| other.played != case.played && denied(motif, other));
+            others.sort_by_key(|other| std::cmp::Reverse(likeness(case, other)));
+            let mut others = others.into_iter();
+            if let Some(other) = others.next() {
+                near += place(*number, other, &mut blocks);
+            }
+            spare.extend(others.map(|other| (*number, other)));
+        }
+        // Then second ones, and positions of the motifs that are most alike.
+        let cousins = |motif: &Motif| found.get(motif).into_iter().flatten().cloned();
+        spare.extend(alike(motif).iter().flat_map(cousins));
+        for (number, other) in spare {
+            // Forty in all, where there are fewer positions.
+            let enough = WANTED
+                .max(2 * WANTED - is(motif).min(WANTED) - list.len().min(WANTED - is(motif).min(WANTED)));
+            if nearly(motif) + near < enough && denied(motif, &other) {
+                near += place(number, other, &mut blocks);
+            }
+        }
+        println!("{motif:?}: {} positions, {near} near misses", list.len());
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/motifs/motifs.txt");
+    let mut text = if only.is_empty() {
+        HEADER.to_owned()
+    } else {
+        std::fs::read_to_string(path).expect("motifs.txt can be read")
+    };
+    for (number, cases) in blocks {
+        let kept = &all[number];
+        let _ = writeln!(text, "{} {}\n > {}", kept.word, kept.text, line(&kept.before, &kept.better));
+        for case in cases {
+            let mut after = case.before.clone();
+            after.act(case.played).expect("legal");
+            let expected = case.expected.map_or_else(|| "-".into(), |motif| format!("{motif:?}"));
+            let near: String = case.near.iter().map(|motif| format!(" ~{motif:?}")).collect();
+            let played = case.before.notation(case.played);
+            let _ = writeln!(text, " {played} {expected}{near} {}", line(&after, &case.reply));
+        }
+    }
+    text += &mates(&all, &mut judge, &mates_there);
+    std::fs::write(path, &text).expect("motifs.txt can be written");
+    println!("{} bytes", text.len());
+}
+
+const HEADER: &str = "\
+# Positions of each motif of a reason, from games of the engine with itself, and near misses: other moves in the same positions.
+# Written by tests/motifs/generate.rs, which says how; confirmed by the rules alone in tests/motifs/oracle.rs. What is a matter of
+# judgement (Points, VitalPoint, Initiative, MissedInitiative) is there only where a second, deeper search finds the move a
+# mistake too.
+#
+# game position
+#  > score line                          what a search finds there; win in n plies is Wn, loss Ln, in Go chance:points
+#  move motif [~motif …] score line      a move, the motif of its reason or -, motifs that it nearly is, what follows
+#
+# Mates with a name have no scores and lines: the position before the mating move, the move and the pattern.
+
+";
+
+fn of_game(kind: GameKind) -> impl Iterator<Item = Motif> {
+    MOTIFS.into_iter().filter(move |motif| {
+        let xiangqi = matches!(
+            motif,
+            Motif::Hanging
+                | Motif::Exchange
+                | Motif::Fork
+                | Motif::Skewer
+                | Motif::Pin
+                | Motif::DiscoveredCheck
+                | Motif::CheckWins
+                | Motif::MissedCapture
+                | Motif::MissedWin
+                | Motif::MissedForcedWin
+                | Motif::LosesAtOnce
+                | Motif::LosesByForce
+                | Motif::LosesMaterial
+                | Motif::MissedMaterial
+        );
+        let go = matches!(
+            motif,
+            Motif::Atari
+                | Motif::MissedAtari
+                | Motif::Snapback
+                | Motif::Ladder
+                | Motif::ConnectAndDie
+                | Motif::Net
+                | Motif::LifeAndDeath
+                | Motif::Points
+        );
+        let liuzhou = matches!(motif, Motif::Formation | Motif::DoubleFormation | Motif::MissedFormation);
+        match kind {
+            GameKind::Xiangqi => xiangqi,
+            GameKind::Go => go,
+            GameKind::Liuzhou => liuzhou,
+            _ => !xiangqi && !go && !liuzhou,
+        }
+    })
+}
+
+/// Mating moves in the lines of kept mistakes of xiangqi, by pattern, and mates that are nearly of a pattern.
+fn mates(all: &[Kept], judge: &mut Judge, there: &[Mate]) -> String {
+    let (mut seen, mut text) = (HashSet::new(), String::new());
+    let mut count: BTreeMap<MatePattern, [usize; 2]> = BTreeMap::new();
+    let rows = |position: String| position.split(' ').next().unwrap_or_default().to_owned();
+    for mate in there {
+        seen.insert(rows(mate.mated.position()));
+        mate.expected.into_iter().for_each(|pattern| count.entry(pattern).or_default()[0] += 1);
+        mate.near.iter().for_each(|pattern| count.entry(*pattern).or_default()[1] += 1);
+    }
+    let mut lines: Vec<(AnyGame, Vec<Action>)> = Vec::new();
+    for kept in all.iter().filter(|kept| kept.before.kind() == GameKind::Xiangqi) {
+        let mut after = kept.before.clone();
+        after.act(kept.played).expect("legal");
+        lines.push((kept.before.clone(), kept.better.line.clone()));
+        lines.push((after, kept.reply.line.clone()));
+    }
+    lines.extend((0..MATES).map(|seed| lost_game(seed, judge)));
+    for (mut game, line) in lines {
+        // One line has the same mate again and again.
+        let mut left = 3;
+        for &action in line.iter().chain([&Action::Pass]) {
+            for mate in game.legal_actions() {
+                let mut next = game.clone();
+                next.act(mate).expect("legal");
+                let AnyGame::Xiangqi(mated) = &next else { continue };
+                let is_mate = |outcome: engine::Outcome| outcome.reason == engine::Reason::Checkmate;
+                if !next.outcome().is_some_and(is_mate) {
+                    continue;
+                }
+                let found = MatePattern::of(mated);
+                if let Some(pattern) = found.filter(|&pattern| !oracle::mates(pattern, mated)) {
+                    println!("not confirmed: {pattern:?} {}", mated.position());
+                    continue;
+                }
+                let near: Vec<MatePattern> = PATTERNS
+                    .into_iter()
+                    .filter(|&pattern| Some(pattern) != found && !oracle::mates(pattern, mated))
+                    .filter(|&pattern| is_like(pattern, &next))
+                    .filter(|pattern| count.entry(*pattern).or_default()[1] < WANTED + 4)
+                    .collect();
+                let wanted = found.filter(|pattern| count.entry(*pattern).or_default()[0] < WANTED);
+                if left == 0 || wanted.is_none() && near.is_empty() || !seen.insert(rows(next.position())) {
+                    continue;
+                }
+                left -= 1;
+                wanted.into_iter().for_each(|pattern| count.entry(pattern).or_default()[0] += 1);
+                near.iter().for_each(|pattern| count.entry(*pattern).or_default()[1] += 1);
+                let expected = found.map_or_else(|| "-".into(), |pattern| format!("{pattern:?}"));
+                let near: String = near.iter().map(|pattern| format!(" ~{pattern:?}")).collect();
+                let _ =
+                    writeln!(text, "xiangqi {}\n {} {expected}{near}", game.position(), game.notation(mate));
+            }
+            if game.act(action).is_err() {
+                break;
+            }
+        }
+    }
+    println!("{count:?}");
+    text
+}
+
+/// Games of xiangqi that are played for their mates.
+const MATES: u64 = 200;
+
+/// The last moves of a game in which one side plays any move.
+fn lost_game(seed: u64, judge: &mut Judge) -> (AnyGame, Vec<Action>) {
+    const LAST: usize = 16;
+    let mut rng = Rng::new(seed);
+    let start = AnyGame::new(&GameKind::Xiangqi.default_setup()).expect("a game");
+    let loser = if rng.below(2) == 0 { engine::Side::First } else { engine::Side::Second };
+    let (mut game, mut line) = (start.clone(), Vec::new());
+    while game.outcome().is_none() && line.len() < 120 {
+        let legal = game.legal_actions();
+        let action = if game.turn() == loser && rng.below(3) > 0 {
+            legal[rng.below(legal.len() as u32) as usize]
+        } else {
+            judge.judge(&game, 150).map_or(legal[0], |found| found.line[0])
+        };
+        game.act(action).expect("legal");
+        line.push(action);
+    }
+    let begin = line.len().saturating_sub(LAST);
+    let mut before = start;
+    for &action in &line[..begin] {
+        before.act(action).expect("legal");
+    }
+    (before, line[begin..].to_vec())
+}
+
+/// Whether the winner has the pieces of a pattern.
+fn is_like(pattern: MatePattern, mated: &AnyGame) -> bool {
+    let board = Board::of(mated);
+    let red = mated.turn() == engine::Side::Second;
+    let has = |letter: char| {
+        let letter = if red { letter.to_ascii_uppercase() } else { letter };
+        board.0.iter().flatten().filter(|cell| **cell == letter).count()
+    };
+    match pattern {
+        MatePattern::CannonBehindHorse => has('c') > 0 && has('n') > 0,
+        MatePattern::IronBolt => has('c') > 0 && has('r') > 0,
+        MatePattern::WocaoHorse => has('n') > 0,
+        MatePattern::AlternatingChariots => has('r') > 1,
+    }
+}
