@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::reasons::{Mistake, Motif, Reason, complete, reason};
-use engine::{AnyGame, GameKind, Limits, Report, Side, Tier, bot};
+use engine::{AnyGame, GameKind, Limits, Report, Score, Side, Tier, bot};
 
 /// Node limit; for Go: playouts.
 fn nodes(kind: GameKind) -> u64 {
@@ -224,6 +224,25 @@ fn in_go_ataris_snapbacks_and_ladders_are_told() {
     assert_eq!(said(&thrown_in, "D1"), "This takes 1, and a snapback captures 5.");
     let ladder = at(GameKind::Go, "9/9/9/9/3b5/2bww4/3bb4/9/9 w");
     assert_eq!(motif(&ladder, "A9"), Some(Motif::Ladder));
+}
+
+#[test]
+fn in_go_a_group_that_dies_and_one_that_was_not_killed_are_told() {
+    let why = |turn: &str| {
+        // Three points in a row are the whole eye of Black's group: who plays in the middle decides.
+        let before = at(GameKind::Go, &format!("9/9/9/9/9/9/wwww5/bbbbw4/3bw4 {turn}"));
+        let found = |action| {
+            let score = Score::Chance { permille: 500, points: 0 };
+            Report { line: vec![action], score, depth: 1, nodes: 1 }
+        };
+        let [played, middle] = ["H9", "B1"].map(|text| before.parse(text).expect("a move"));
+        let found = found(middle);
+        reason(&Mistake { before: &before, played, better: &found, reply: &found }).expect("a reason")
+    };
+    let (dies, lives) = (why("b"), why("w"));
+    assert_eq!((dies.motif, lives.motif), (Motif::LifeAndDeath, Motif::LifeAndDeath));
+    assert_eq!(dies.words[1], "The 5 stones at D1 die, and could have lived.");
+    assert_eq!(lives.words[1], "The 5 stones at D1 live, and could have been killed.");
 }
 
 #[test]

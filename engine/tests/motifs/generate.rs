@@ -167,6 +167,11 @@ impl Judge {
     }
 }
 
+/// Names of near misses as they stand in the file.
+fn marked<T: std::fmt::Debug>(near: &[T]) -> String {
+    near.iter().fold(String::new(), |text, name| format!("{text} ~{name:?}"))
+}
+
 fn line(from: &AnyGame, found: &Report) -> String {
     let mut text = match found.score {
         Score::Points(points) => points.to_string(),
@@ -331,16 +336,16 @@ fn generate() {
     // Motifs of a win or formation at hand: positions further on, where the search makes it.
     let from = all.len();
     let further: Vec<Kept> = if only.is_empty() {
-        all.iter().flat_map(|kept| at_hand(kept, &mut judge)).collect()
+        all.iter().filter_map(|kept| at_hand(kept, &mut judge)).collect()
     } else {
         Vec::new()
     };
     all.extend(further);
-    for number in from..all.len() {
-        let mut legal = all[number].before.legal_actions();
+    for (number, kept) in all.iter().enumerate().skip(from) {
+        let mut legal = kept.before.legal_actions();
         rng.shuffle(&mut legal);
         for played in legal.into_iter().take(2) {
-            if let Some(case) = judge.case(&all[number], played).map(cut) {
+            if let Some(case) = judge.case(kept, played).map(cut) {
                 take(number, case, &mut found);
             }
         }
@@ -480,7 +485,7 @@ fn generate() {
             let mut after = case.before.clone();
             after.act(case.played).expect("legal");
             let expected = case.expected.map_or_else(|| "-".into(), |motif| format!("{motif:?}"));
-            let near: String = case.near.iter().map(|motif| format!(" ~{motif:?}")).collect();
+            let near = marked(&case.near);
             let played = case.before.notation(case.played);
             let _ = writeln!(text, " {played} {expected}{near} {}", line(&after, &case.reply));
         }
@@ -551,8 +556,10 @@ fn mates(all: &[Kept], judge: &mut Judge, there: &[Mate]) -> String {
     let rows = |position: String| position.split(' ').next().unwrap_or_default().to_owned();
     for mate in there {
         seen.insert(rows(mate.mated.position()));
-        mate.expected.into_iter().for_each(|pattern| count.entry(pattern).or_default()[0] += 1);
-        mate.near.iter().for_each(|pattern| count.entry(*pattern).or_default()[1] += 1);
+        let (is, near) = (mate.expected.iter().map(|it| (it, 0)), mate.near.iter().map(|it| (it, 1)));
+        for (pattern, nearly) in is.chain(near) {
+            count.entry(*pattern).or_default()[nearly] += 1;
+        }
     }
     let mut lines: Vec<(AnyGame, Vec<Action>)> = Vec::new();
     for kept in all.iter().filter(|kept| kept.before.kind() == GameKind::Xiangqi) {
@@ -590,10 +597,12 @@ fn mates(all: &[Kept], judge: &mut Judge, there: &[Mate]) -> String {
                     continue;
                 }
                 left -= 1;
-                wanted.into_iter().for_each(|pattern| count.entry(pattern).or_default()[0] += 1);
-                near.iter().for_each(|pattern| count.entry(*pattern).or_default()[1] += 1);
+                for (pattern, nearly) in wanted.iter().map(|it| (it, 0)).chain(near.iter().map(|it| (it, 1)))
+                {
+                    count.entry(*pattern).or_default()[nearly] += 1;
+                }
                 let expected = found.map_or_else(|| "-".into(), |pattern| format!("{pattern:?}"));
-                let near: String = near.iter().map(|pattern| format!(" ~{pattern:?}")).collect();
+                let near = marked(&near);
                 let _ =
                     writeln!(text, "xiangqi {}\n {} {expected}{near}", game.position(), game.notation(mate));
             }
