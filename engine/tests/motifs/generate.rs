@@ -461,7 +461,9 @@ fn generate() {
         }
         // Then second ones, and positions of the motifs that are most alike.
         let cousins = |motif: &Motif| found.get(motif).into_iter().flatten().cloned();
-        spare.extend(alike(motif).iter().flat_map(cousins));
+        let same_game =
+            |(_, case): &(usize, Case)| list.iter().any(|(_, one)| one.before.kind() == case.before.kind());
+        spare.extend(alike(motif).iter().flat_map(cousins).filter(same_game));
         for (number, other) in spare {
             // Forty in all, where there are fewer positions.
             let enough = WANTED
