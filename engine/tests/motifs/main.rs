@@ -49,17 +49,8 @@ const MOTIFS: [Motif; 32] = [
 ];
 
 /// Motifs and patterns that the engine's games hardly have: they have fewer positions, and some none yet.
-const RARE: [&str; 9] = [
-    "DiscoveredCheck",
-    "Forbidden",
-    "Ladder",
-    "Net",
-    "MissedAtari",
-    "Snapback",
-    "ConnectAndDie",
-    "LifeAndDeath",
-    "CannonBehindHorse",
-];
+const RARE: [&str; 7] =
+    ["Ladder", "Net", "MissedAtari", "Snapback", "ConnectAndDie", "LifeAndDeath", "CannonBehindHorse"];
 
 const PATTERNS: [MatePattern; 4] = [
     MatePattern::CannonBehindHorse,
