@@ -1,6 +1,9 @@
 //! Bots: computer players.
 
+use std::fmt;
+use std::num::ParseIntError;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -61,6 +64,34 @@ pub enum Score {
     },
 }
 
+/// `35`; `W5` is a win in five plies, `L4` a loss in four; `512:-250` a chance and points.
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Points(points) => write!(f, "{points}"),
+            Self::WinIn(plies) => write!(f, "W{plies}"),
+            Self::LossIn(plies) => write!(f, "L{plies}"),
+            Self::Chance { permille, points } => write!(f, "{permille}:{points}"),
+        }
+    }
+}
+
+/// What [`Score`] is written as.
+impl FromStr for Score {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        Ok(match (text.strip_prefix('W'), text.strip_prefix('L'), text.split_once(':')) {
+            (Some(plies), ..) => Self::WinIn(plies.parse()?),
+            (_, Some(plies), _) => Self::LossIn(plies.parse()?),
+            (.., Some((permille, points))) => {
+                Self::Chance { permille: permille.parse()?, points: points.parse()? }
+            }
+            _ => Self::Points(text.parse()?),
+        })
+    }
+}
+
 /// The result of a search, intermediate or final.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -72,6 +103,34 @@ pub struct Report {
     pub depth: u32,
     /// Positions visited.
     pub nodes: u64,
+}
+
+impl Report {
+    /// Score and line in a game's notation, `35 h2e2 h9g7`; `from` is the position that was searched.
+    pub fn text(&self, from: &AnyGame) -> String {
+        let (mut game, mut text) = (from.clone(), self.score.to_string());
+        for &action in &self.line {
+            text.push(' ');
+            text += &game.notation(action);
+            if game.act(action).is_err() {
+                break;
+            }
+        }
+        text
+    }
+
+    /// Reads what [`Self::text`] writes, without depth and nodes. The line ends before what is no legal move: it goes by the history
+    /// of its game, which the text of a position does not tell. `None` without a score, or without a first move.
+    pub fn from_text(from: &AnyGame, text: &str) -> Option<Self> {
+        let mut words = text.split_whitespace();
+        let score = words.next()?.parse().ok()?;
+        let (mut game, mut line) = (from.clone(), Vec::new());
+        for word in words {
+            let Some(action) = game.parse(word).filter(|&action| game.act(action).is_ok()) else { break };
+            line.push(action);
+        }
+        (!line.is_empty()).then_some(Self { line, score, depth: 0, nodes: 0 })
+    }
 }
 
 /// A computer player of one game. Used by one thread at a time; keeps its tables between decisions.

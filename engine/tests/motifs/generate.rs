@@ -1,11 +1,12 @@
 //! Writes `motifs.txt` from mistakes that `qiyou-engine mistakes --keep` wrote:
 //!
 //! ```text
-//! MISTAKES=kept.gomoku:kept.go EXPLORE=12000 cargo test -p engine --test motifs -- --ignored generate
+//! MISTAKES=kept.gomoku:kept.go EXPLORE=12000 GO_GAMES=300 cargo test -p engine --test motifs -- --ignored generate
 //! ```
 //!
-//! `EXPLORE` is the number of moves that are tried for rare motifs. `ONLY=Skewer,WocaoHorse` adds positions of these motifs to the
-//! file until there are enough, instead of writing it anew.
+//! `EXPLORE` is the number of moves that are tried for rare motifs, `GO_GAMES` the number of games of Go in which both sides make
+//! mistakes of beginners, `MATES` that of games of xiangqi which one side loses by any moves. `ONLY=Skewer,WocaoHorse` adds
+//! positions of these motifs to the file until there are enough, instead of writing it anew.
 //!
 //! A motif's positions are mistakes of these games with that reason, and, where there are few, other legal moves in the same
 //! positions. Beside each stands another move in the same position as a near miss: the one whose reply, or reason, is most
@@ -17,10 +18,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::reasons::{MatePattern, Motif, complete};
-use engine::{Action, AnyGame, Bot, GameKind, Limits, Report, Rng, Score, Tier, bot};
+use engine::{Action, AnyGame, Bot, GameKind, Limits, Report, Rng, Tier, bot};
 
 use crate::oracle::{self, Board};
-use crate::{Case, MOTIFS, Mate, PATTERNS, position, report};
+use crate::{Case, MOTIFS, Mate, PATTERNS, position};
 
 /// Positions of each motif, and as many near misses.
 const WANTED: usize = 20;
@@ -28,14 +29,9 @@ const WANTED: usize = 20;
 /// Other moves that are judged for a near miss.
 const OTHERS: usize = 6;
 
-/// Go: so many times fewer moves are tried.
-const GO_LESS: usize = 30;
-
-/// Go: games of beginners.
-const GO_GAMES: u64 = 10;
-
-/// Go: replies to a move that are looked at.
-const GO_REPLIES: usize = 30;
+/// Go: moves of a game of beginners, and one in so many of them is any move beside a stone.
+const GO_MOVES: u32 = 80;
+const GO_BLUNDER: u32 = 3;
 
 /// A kept mistake.
 struct Kept {
@@ -62,8 +58,8 @@ fn kept(text: &str) -> Vec<Kept> {
         Some(Kept {
             word: word.into(),
             text: text.into(),
-            better: report(&before, better.split_whitespace())?,
-            reply: report(&after, reply.split_whitespace())?,
+            better: Report::from_text(&before, better)?,
+            reply: Report::from_text(&after, reply)?,
             before,
             played,
             sure: again >= 0.05,
@@ -88,6 +84,17 @@ impl Kept {
             sure: false,
         }
     }
+
+    fn case(&self) -> Case {
+        Case {
+            before: self.before.clone(),
+            played: self.played,
+            better: self.better.clone(),
+            reply: self.reply.clone(),
+            expected: None,
+            near: Vec::new(),
+        }
+    }
 }
 
 /// The first position of a kept line in which the side to move wins at once or makes a formation.
@@ -106,24 +113,35 @@ fn at_hand(kept: &Kept, judge: &mut Judge) -> Option<Kept> {
     None
 }
 
-/// Positions of a game of Go between beginners.
+/// The moves of a game of Go in which both sides make mistakes of beginners: any move beside a stone.
 fn go_game(seed: u64, judge: &mut Judge) -> Vec<Kept> {
-    let text = "9/9/9/9/9/9/9/9/9 b - 0 0 0";
-    let mut game = position("go", text).expect("a board");
-    let mut player = bot(GameKind::Go, Tier::MIN, seed);
-    let (stop, elapsed) = (AtomicBool::new(false), || Duration::ZERO);
-    let limits = Limits { time: None, nodes: Some(20), depth: None, stop: &stop, elapsed: &elapsed };
+    const EMPTY: &str = "9/9/9/9/9/9/9/9/9 b - 0 0 0";
+    let mut rng = Rng::new(seed);
+    let mut game = position("go", EMPTY).expect("a board");
+    let nodes = Judge::nodes(GameKind::Go);
+    let mut better = judge.judge(&game, nodes);
     let mut found = Vec::new();
-    while game.outcome().is_none() && game.ply() < 70 {
-        let Some(chosen) = player.choose(&game, &limits, &mut |_| {}) else { break };
-        if game.act(chosen.line[0]).is_err() || chosen.line[0] == Action::Pass {
+    while let Some(could) = better {
+        let touching: Vec<Action> =
+            game.legal_actions().into_iter().filter(|&action| oracle::touches(&game, action)).collect();
+        let played = if rng.below(GO_BLUNDER) == 0 && !touching.is_empty() {
+            touching[rng.below(touching.len() as u32) as usize]
+        } else {
+            could.line[0]
+        };
+        let mut kept = Kept::new("go", game, could);
+        kept.played = played;
+        // Without the history of the game, as the file tells it.
+        game = kept.before.clone();
+        game.act(played).expect("legal");
+        if game.outcome().is_some() || game.ply() > GO_MOVES || played == Action::Pass {
             break;
         }
-        if game.ply() > 16
-            && game.ply().is_multiple_of(4)
-            && let Some(better) = judge.judge(&game, Judge::nodes(GameKind::Go))
-        {
-            found.push(Kept::new("go", game.clone(), better));
+        better = judge.judge(&game, nodes);
+        if let Some(reply) = &better {
+            kept.reply = reply.clone();
+            complete(&game, &mut kept.reply, |game| judge.judge(game, nodes / 4));
+            found.push(kept);
         }
     }
     found
@@ -172,19 +190,11 @@ fn marked<T: std::fmt::Debug>(near: &[T]) -> String {
     near.iter().fold(String::new(), |text, name| format!("{text} ~{name:?}"))
 }
 
+/// What a search found, as the file has it.
 fn line(from: &AnyGame, found: &Report) -> String {
-    let mut text = match found.score {
-        Score::Points(points) => points.to_string(),
-        Score::WinIn(plies) => format!("W{plies}"),
-        Score::LossIn(plies) => format!("L{plies}"),
-        Score::Chance { permille, points } => format!("{permille}:{points}"),
-    };
-    let mut game = from.clone();
-    for &action in found.line.iter().take(longest(from)) {
-        let _ = write!(text, " {}", game.notation(action));
-        game.act(action).expect("a line is legal");
-    }
-    text
+    let mut short = found.clone();
+    short.line.truncate(longest(from));
+    short.text(from)
 }
 
 /// Actions of a line that are kept: about as many as detectors look at. Those of Go read on by themselves.
@@ -270,12 +280,15 @@ fn is_judged(motif: Motif) -> bool {
 }
 
 #[test]
-#[ignore = "writes motifs.txt; needs MISTAKES"]
+#[ignore = "writes motifs.txt"]
 fn generate() {
-    let files = std::env::var("MISTAKES").expect("MISTAKES names files of kept mistakes");
-    let explore: usize = std::env::var("EXPLORE").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000);
+    let files = std::env::var("MISTAKES").unwrap_or_default();
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let explore = number("EXPLORE").unwrap_or(2_000) as usize;
+    let go_games = number("GO_GAMES").unwrap_or(10);
     let text = |path: &str| std::fs::read_to_string(path).expect("kept mistakes can be read");
-    let mut all: Vec<Kept> = files.split(':').flat_map(|path| kept(&text(path))).collect();
+    let mut all: Vec<Kept> =
+        files.split(':').filter(|path| !path.is_empty()).flat_map(|path| kept(&text(path))).collect();
     let (mut rng, mut judge) = (Rng::new(1), Judge(BTreeMap::new()));
     rng.shuffle(&mut all);
     // Games begin alike.
@@ -321,14 +334,7 @@ fn generate() {
         }
     };
     for (number, kept) in all.iter().enumerate() {
-        let case = cut(Case {
-            before: kept.before.clone(),
-            played: kept.played,
-            better: kept.better.clone(),
-            reply: kept.reply.clone(),
-            expected: None,
-            near: Vec::new(),
-        });
+        let case = cut(kept.case());
         if kept.sure || case.expected.is_some_and(|motif| !is_judged(motif)) {
             take(number, case, &mut found);
         }
@@ -350,16 +356,8 @@ fn generate() {
             }
         }
     }
-    // Go of beginners.
-    let beginners = all.len();
-    if all.iter().any(|kept| kept.before.kind() == GameKind::Go) {
-        for seed in 0..GO_GAMES {
-            all.extend(go_game(seed, &mut judge));
-        }
-    }
-    println!("{} positions, {} of Go by beginners", all.len(), all.len() - beginners);
     // Motifs that are rare: other moves of the same positions.
-    for _ in 0..explore {
+    for _ in 0..if all.is_empty() { 0 } else { explore } {
         let number = rng.below(all.len() as u32) as usize;
         let kept = &all[number];
         let legal = kept.before.legal_actions();
@@ -377,35 +375,23 @@ fn generate() {
             take(number, case, &mut found);
         }
     }
-    // Go's search is slow: only where some reply would have a motif that is rare is it asked whether that reply is best.
-    let go: Vec<usize> = (0..all.len()).filter(|&number| all[number].before.kind() == GameKind::Go).collect();
-    for round in 0..if go.is_empty() { 0 } else { explore / GO_LESS } {
-        let number = go[go.len() - 1 - round % go.len()];
-        let kept = &all[number];
-        let legal = kept.before.legal_actions();
-        let played = legal[rng.below(legal.len() as u32) as usize];
-        let mut after = kept.before.clone();
-        after.act(played).expect("legal");
-        let mut replies = after.legal_actions();
-        rng.shuffle(&mut replies);
-        let lacks = |motif: Motif| {
-            motif != Motif::Points
-                && asked(motif)
-                && is(motif) + found.get(&motif).map_or(0, Vec::len) < WANTED
-        };
-        let promising = |reply: &Action| {
-            let score = Score::Chance { permille: 500, points: 0 };
-            let reply = Report { line: vec![*reply], score, depth: 0, nodes: 0 };
-            let (before, better) = (kept.before.clone(), kept.better.clone());
-            cut(Case { before, played, better, reply, expected: None, near: Vec::new() })
-                .expected
-                .is_some_and(lacks)
-        };
-        if let Some(reply) = replies.into_iter().take(GO_REPLIES).find(promising)
-            && let Some(case) = judge.case(kept, played).map(cut)
-            && case.reply.line[0] == reply
-        {
-            take(number, case, &mut found);
+    let lacks = |motif: Motif, found: &BTreeMap<Motif, Vec<(usize, Case)>>| {
+        asked(motif) && is(motif) + found.get(&motif).map_or(0, Vec::len) < WANTED
+    };
+    for seed in 0..go_games {
+        for kept in go_game(seed, &mut judge) {
+            let case = cut(kept.case());
+            if let Some(motif) = case.expected
+                && !is_judged(motif)
+                && lacks(motif, &found)
+                && case.better.line[0] != case.played
+            {
+                take(all.len(), case, &mut found);
+                all.push(kept);
+            }
+        }
+        if of_game(GameKind::Go).all(|motif| is_judged(motif) || !lacks(motif, &found)) {
+            break;
         }
     }
     println!("explored");
@@ -492,7 +478,7 @@ fn generate() {
             let _ = writeln!(text, " {played} {expected}{near} {}", line(&after, &case.reply));
         }
     }
-    text += &mates(&all, &mut judge, &mates_there);
+    text += &mates(&all, &mut judge, number("MATES").unwrap_or(200), &mates_there);
     std::fs::write(path, &text).expect("motifs.txt can be written");
     println!("{} bytes", text.len());
 }
@@ -551,8 +537,9 @@ fn of_game(kind: GameKind) -> impl Iterator<Item = Motif> {
     })
 }
 
-/// Mating moves in the lines of kept mistakes of xiangqi, by pattern, and mates that are nearly of a pattern.
-fn mates(all: &[Kept], judge: &mut Judge, there: &[Mate]) -> String {
+/// Mating moves in the lines of kept mistakes of xiangqi and in games that are played for it, by pattern, and mates that are
+/// nearly of a pattern.
+fn mates(all: &[Kept], judge: &mut Judge, games: u64, there: &[Mate]) -> String {
     let (mut seen, mut text) = (HashSet::new(), String::new());
     let mut count: BTreeMap<MatePattern, [usize; 2]> = BTreeMap::new();
     let rows = |position: String| position.split(' ').next().unwrap_or_default().to_owned();
@@ -570,7 +557,7 @@ fn mates(all: &[Kept], judge: &mut Judge, there: &[Mate]) -> String {
         lines.push((kept.before.clone(), kept.better.line.clone()));
         lines.push((after, kept.reply.line.clone()));
     }
-    lines.extend((0..MATES).map(|seed| lost_game(seed, judge)));
+    lines.extend((0..games).map(|seed| lost_game(seed, judge)));
     for (mut game, line) in lines {
         // One line has the same mate again and again.
         let mut left = 3;
@@ -616,9 +603,6 @@ fn mates(all: &[Kept], judge: &mut Judge, there: &[Mate]) -> String {
     println!("{count:?}");
     text
 }
-
-/// Games of xiangqi that are played for their mates.
-const MATES: u64 = 200;
 
 /// The last moves of a game in which one side plays any move.
 fn lost_game(seed: u64, judge: &mut Judge) -> (AnyGame, Vec<Action>) {

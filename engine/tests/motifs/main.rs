@@ -97,32 +97,15 @@ pub(crate) fn position(word: &str, text: &str) -> Option<AnyGame> {
     AnyGame::from_position(&setup, text).ok()
 }
 
-/// A score and a line: `35 h2e2 h9g7`.
-pub(crate) fn report<'a>(from: &AnyGame, mut words: impl Iterator<Item = &'a str>) -> Option<Report> {
-    let word = words.next()?;
-    let score = match (word.strip_prefix('W'), word.strip_prefix('L'), word.split_once(':')) {
-        (Some(plies), ..) => Score::WinIn(plies.parse().ok()?),
-        (_, Some(plies), _) => Score::LossIn(plies.parse().ok()?),
-        (.., Some((permille, points))) => {
-            Score::Chance { permille: permille.parse().ok()?, points: points.parse().ok()? }
-        }
-        _ => Score::Points(word.parse().ok()?),
-    };
-    let (mut game, mut line) = (from.clone(), Vec::new());
-    for word in words {
-        let Some(action) = game.parse(word) else { break };
-        if game.act(action).is_err() {
-            break;
-        }
-        line.push(action);
-    }
-    (!line.is_empty()).then_some(Report { line, score, depth: 0, nodes: 0 })
-}
-
 fn named<T: std::fmt::Debug + Copy>(all: &[T], word: &str) -> Option<T> {
     let found = all.iter().find(|one| format!("{one:?}") == word).copied();
     assert!(found.is_some() || word == "-", "{word}");
     found
+}
+
+/// What a search found: the rest of a line.
+fn found<'a>(from: &AnyGame, words: impl Iterator<Item = &'a str>) -> Option<Report> {
+    Report::from_text(from, &words.collect::<Vec<_>>().join(" "))
 }
 
 /// Reads `motifs.txt`. Its header says what stands where.
@@ -139,7 +122,7 @@ fn read(text: &str) -> (Vec<Case>, Vec<Mate>) {
         let (game, better) = before.as_mut().expect("a position comes first");
         if words.peek() == Some(&">") {
             words.next();
-            *better = Some(report(game, words).unwrap_or_else(|| panic!("{line}")));
+            *better = Some(found(game, words).unwrap_or_else(|| panic!("{line}")));
             continue;
         }
         let played = game.parse(words.next().expect("a move")).unwrap_or_else(|| panic!("{line}"));
@@ -165,7 +148,7 @@ fn read(text: &str) -> (Vec<Case>, Vec<Mate>) {
             before: game.clone(),
             played,
             better: better.clone(),
-            reply: report(&after, words).unwrap_or_else(|| panic!("{line}")),
+            reply: found(&after, words).unwrap_or_else(|| panic!("{line}")),
             expected: named(&MOTIFS, expected),
             near: near.into_iter().filter_map(|word| named(&MOTIFS, word)).collect(),
         });

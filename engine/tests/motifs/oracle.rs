@@ -1,6 +1,8 @@
 //! Each motif by the rules alone: what a reason claims is looked for on boards read from the text of positions, with legal
 //! moves and nothing else of the engine. Slow and plain on purpose.
 
+use std::collections::HashMap;
+
 use engine::reasons::{MatePattern, Motif};
 use engine::xiangqi::Xiangqi;
 use engine::{Action, AnyGame, Point, Report, Score, Side};
@@ -71,8 +73,7 @@ pub(crate) fn holds(motif: Motif, case: &Case) -> bool {
         Motif::Net => look.net(),
         Motif::MissedAtari => missed && taken(before, better.line[0]) > 0,
         Motif::Snapback => look.snapback(),
-        // No position of the engine's games was found yet; see `tests/reasons.rs`.
-        Motif::LifeAndDeath => false,
+        Motif::LifeAndDeath => look.life_and_death(),
         Motif::Points => match (better.score, reply.score) {
             (Score::Chance { points: could, .. }, Score::Chance { points: theirs, .. }) => {
                 could + theirs >= 200
@@ -820,6 +821,79 @@ fn nets(game: &AnyGame, at: Point, moves: usize) -> bool {
     })
 }
 
+/// Whether a stone is placed beside another one.
+pub(crate) fn touches(game: &AnyGame, action: Action) -> bool {
+    let (board, Some(at)) = (Board::of(game), to(action)) else { return false };
+    [(1, 0), (-1, 0), (0, 1), (0, -1)].into_iter().any(|(dx, dy)| {
+        board.get(i32::from(at.column) + dx, i32::from(at.row) + dy).is_some_and(|cell| cell != '.')
+    })
+}
+
+/// A chain that is shut in, and the points inside: all that do not belong to the other side, and stones of that side without a
+/// liberty outside.
+struct Siege {
+    at: Point,
+    own: char,
+    inside: Vec<Point>,
+    /// Board, side to move and what it may play, plies left.
+    memory: HashMap<(Vec<Vec<char>>, Side, Vec<Point>, u32), bool>,
+}
+
+impl Siege {
+    /// Empty points inside, and plies that are looked at: few enough to look at all.
+    const MOST_EMPTY: usize = 7;
+    const PLIES: u32 = 13;
+
+    fn of(game: &AnyGame, at: Point) -> Option<Self> {
+        let board = Board::of(game);
+        let own = board.at(at);
+        let (mut inside, mut next) = (vec![at], 0);
+        while let Some(&from) = inside.get(next) {
+            next += 1;
+            for (dx, dy) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
+                let (column, row) = (i32::from(from.column) + dx, i32::from(from.row) + dy);
+                let beside = Point::new(column.max(0) as u16, row.max(0) as u16);
+                if board.get(column, row).is_some_and(|cell| cell == own || cell == '.')
+                    && !inside.contains(&beside)
+                {
+                    inside.push(beside);
+                }
+            }
+        }
+        let empty = inside.iter().filter(|&&at| board.at(at) == '.').count();
+        let shut_in = |&at: &Point| {
+            let cell = board.at(at);
+            cell != own && cell != '.' && chain(&board, at).1.iter().all(|free| inside.contains(free))
+        };
+        let shut_in: Vec<Point> = board.points().filter(shut_in).collect();
+        inside.extend(shut_in);
+        (empty <= Self::MOST_EMPTY).then(|| Self { at, own, inside, memory: HashMap::new() })
+    }
+
+    /// Whether the chain is captured by the other side, whatever its own plays inside.
+    fn captured(&mut self, game: &AnyGame, left: u32) -> bool {
+        let board = Board::of(game);
+        if board.at(self.at) != self.own {
+            return true;
+        }
+        if left == 0 || game.outcome().is_some() {
+            return false;
+        }
+        let legal = |&&at: &&Point| board.at(at) == '.' && game.legal_move(Action::Place(at)).is_ok();
+        let legal: Vec<Point> = self.inside.iter().filter(legal).copied().collect();
+        let key = (board.0, game.turn(), legal.clone(), left);
+        if let Some(&known) = self.memory.get(&key) {
+            return known;
+        }
+        let own = letter(game, game.turn()) == self.own;
+        let mut tries = legal.into_iter().map(Action::Place).chain([Action::Pass]);
+        let mut captured = |action| acted(game, action).is_some_and(|next| self.captured(&next, left - 1));
+        let found = if own { tries.all(&mut captured) } else { tries.any(&mut captured) };
+        self.memory.insert(key, found);
+        found
+    }
+}
+
 /// How a chain in atari is caught.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Hunt {
@@ -912,6 +986,34 @@ impl Look<'_> {
                 && (2..=3).contains(&free.len())
                 && !stones.iter().any(touches)
                 && netted(&replied, at, 3)
+        })
+    }
+
+    /// A chain near the reply lives in one of the two lines and dies in the other.
+    fn life_and_death(&self) -> bool {
+        let (AnyGame::Go(_), Some(by)) = (self.before, to(self.reply.line[0])) else { return false };
+        let (replied, Some(could)) = (self.replied(), acted(self.before, self.better.line[0])) else {
+            return false;
+        };
+        let (board, after) = (Board::of(&replied), Board::of(self.after));
+        let mover = letter(self.before, self.mover());
+        board.points().any(|at| {
+            let near = at.column.abs_diff(by.column).max(at.row.abs_diff(by.row)) <= 2;
+            let own = after.at(at);
+            if !near
+                || own == '.'
+                || chain(&after, at).0.len() < 4
+                || [&board, &Board::of(&could)].into_iter().any(|board| board.at(at) != own)
+            {
+                return false;
+            }
+            let dies = |game: &AnyGame| {
+                Siege::of(game, at).is_some_and(|mut siege| siege.captured(game, Siege::PLIES))
+            };
+            let lives = |game: &AnyGame| {
+                Siege::of(game, at).is_some_and(|mut siege| !siege.captured(game, Siege::PLIES))
+            };
+            if own == mover { dies(&replied) && lives(&could) } else { lives(&replied) && dies(&could) }
         })
     }
 

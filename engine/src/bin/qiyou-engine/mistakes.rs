@@ -174,7 +174,7 @@ impl Count {
                 found.map_or_else(|| "-".into(), |found| format!("{:?}: {}", found.motif, found.words[1]));
             println!("{} | {} | {said}", before.position(), before.notation(*played));
             for (what, from, report) in [("better", before, better), ("reply", &after, reply)] {
-                println!("    {what}: {:?} {}", report.score, line(from, &report.line));
+                println!("    {what}: {}", report.text(from));
             }
         }
     }
@@ -198,11 +198,9 @@ impl Kept {
         let renju = matches!(self.before.setup(), Setup::Gomoku(setup) if setup.rule == GomokuRule::Renju);
         let word = if renju { RENJU } else { self.before.kind().word() };
         let mut text = format!("{word} {}\n", self.before.position());
-        let found =
-            |report: &Report, from| format!(" {} {}\n", score(report.score), line(from, &report.line));
-        text += &found(&self.better, &self.before);
+        let _ = writeln!(text, " {}", self.better.text(&self.before));
         let _ = writeln!(text, " {}", self.before.notation(self.played));
-        text += &found(&self.reply, &after);
+        let _ = writeln!(text, " {}", self.reply.text(&after));
         let again = self.again.map_or_else(|| "-".into(), |again| format!("{again:.3}"));
         let _ = writeln!(text, " # {:.3} {again}", self.loss);
         text
@@ -223,56 +221,9 @@ impl Kept {
         let mut losses = losses.trim_start_matches(" # ").split(' ');
         let loss = losses.next()?.parse().ok()?;
         let again = losses.next().and_then(|again| again.parse().ok());
-        let (better, reply) = (report(&before, better)?, report(&after, reply)?);
+        let (better, reply) = (Report::from_text(&before, better)?, Report::from_text(&after, reply)?);
         Some(Self { before, played, better, reply, loss, again })
     }
-}
-
-/// A score as a word: `35`, `win 5` as `W5`, `L4`; Go's chance and points as `512:-250`.
-fn score(score: Score) -> String {
-    match score {
-        Score::Points(points) => points.to_string(),
-        Score::WinIn(plies) => format!("W{plies}"),
-        Score::LossIn(plies) => format!("L{plies}"),
-        Score::Chance { permille, points } => format!("{permille}:{points}"),
-    }
-}
-
-/// A score and the moves of a line from a position.
-fn report(from: &AnyGame, text: &str) -> Option<Report> {
-    let mut words = text.split_whitespace();
-    let word = words.next()?;
-    let score = match (word.strip_prefix('W'), word.strip_prefix('L'), word.split_once(':')) {
-        (Some(plies), ..) => Score::WinIn(plies.parse().ok()?),
-        (_, Some(plies), _) => Score::LossIn(plies.parse().ok()?),
-        (.., Some((permille, points))) => {
-            Score::Chance { permille: permille.parse().ok()?, points: points.parse().ok()? }
-        }
-        _ => Score::Points(word.parse().ok()?),
-    };
-    let (mut game, mut line) = (from.clone(), Vec::new());
-    for word in words {
-        // The line goes by the history of its game, which the position does not tell.
-        let Some(action) = game.parse(word) else { break };
-        if game.act(action).is_err() {
-            break;
-        }
-        line.push(action);
-    }
-    Some(Report { line, score, depth: 0, nodes: 0 })
-}
-
-/// The moves of a line.
-fn line(from: &AnyGame, line: &[Action]) -> String {
-    let mut game = from.clone();
-    let mut moves = Vec::new();
-    for &action in line {
-        moves.push(game.notation(action));
-        if game.act(action).is_err() {
-            break;
-        }
-    }
-    moves.join(" ")
 }
 
 /// What a move lost: the chance before it, and after it for the other side.
