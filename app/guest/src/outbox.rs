@@ -38,6 +38,8 @@ pub(crate) struct Waiting {
     room: watch::Receiver<Option<Shown>>,
     /// When the waiting state of the room is due.
     due: Option<Instant>,
+    /// The last state of the room that was sent.
+    sent: Option<Arc<str>>,
     close: watch::Receiver<Option<(Why, Duration)>>,
 }
 
@@ -54,7 +56,7 @@ pub(crate) fn pair() -> (Outbox, Waiting) {
     let (close, closes) = watch::channel(None);
     let bytes = Arc::<AtomicUsize>::default();
     let outbox = Outbox { queue, bytes: bytes.clone(), room, close };
-    (outbox, Waiting { queue: queued, bytes, room: rooms, due: None, close: closes })
+    (outbox, Waiting { queue: queued, bytes, room: rooms, due: None, sent: None, close: closes })
 }
 
 impl Outbox {
@@ -82,7 +84,7 @@ impl Outbox {
         true
     }
 
-    /// Closes the connection after the queued messages. Only the first reason counts.
+    /// Closes the connection after the queued messages and the latest room. Only the first reason counts.
     pub fn close(&self, why: Why, wait: Duration) {
         self.close.send_if_modified(|close| {
             let first = close.is_none();
@@ -95,8 +97,8 @@ impl Outbox {
 }
 
 impl Waiting {
-    /// The next message: queued messages in order, then the close, then the room. Cancel safe: dropping the future loses
-    /// nothing.
+    /// The next message: queued messages in order, then the room, and the close after it. Cancel safe: dropping the future
+    /// loses nothing.
     pub(crate) async fn next(&mut self) -> Next {
         loop {
             tokio::select! {
@@ -106,6 +108,11 @@ impl Waiting {
                     return Next::Text(message);
                 }
                 changed = self.close.changed() => {
+                    // Who is sent away has seen how it stood.
+                    if let Some(room) = self.unsent_room() {
+                        self.close.mark_changed();
+                        return Next::Text(room);
+                    }
                     let closed = *self.close.borrow_and_update();
                     match (changed, closed) {
                         (_, Some((why, wait))) => return Next::Close(why, wait),
@@ -115,21 +122,31 @@ impl Waiting {
                     }
                 }
                 () = sleep_until(self.due.unwrap_or_else(Instant::now)), if self.due.is_some() => {
-                    self.due = None;
-                    if let Some(shown) = self.room.borrow_and_update().clone() {
-                        return Next::Text(shown.room);
+                    if let Some(room) = self.unsent_room() {
+                        return Next::Text(room);
                     }
                 }
                 Ok(()) = self.room.changed() => {
-                    let Some(shown) = self.room.borrow_and_update().clone() else { continue };
-                    if shown.delay.is_zero() {
-                        self.due = None;
-                        return Next::Text(shown.room);
+                    let delay = self.room.borrow_and_update().as_ref().map_or(Duration::ZERO, |shown| shown.delay);
+                    if !delay.is_zero() {
+                        self.due.get_or_insert(Instant::now() + delay);
+                    } else if let Some(room) = self.unsent_room() {
+                        return Next::Text(room);
                     }
-                    self.due.get_or_insert(Instant::now() + shown.delay);
                 }
             }
         }
+    }
+
+    /// The latest state of the room, if it was not sent yet: it counts as sent.
+    fn unsent_room(&mut self) -> Option<Arc<str>> {
+        self.due = None;
+        let room = self.room.borrow_and_update().as_ref().map(|shown| shown.room.clone())?;
+        if self.sent.as_ref().is_some_and(|sent| Arc::ptr_eq(sent, &room)) {
+            return None;
+        }
+        self.sent = Some(room.clone());
+        Some(room)
     }
 }
 
@@ -180,6 +197,24 @@ mod tests {
         assert!(more.is_err(), "nothing comes twice");
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn the_last_move_is_seen_before_the_end_although_it_may_wait() {
+        let delay = Duration::from_millis(200);
+        let (outbox, mut waiting) = pair();
+        outbox.show_later("room 1".into(), delay);
+        let soon = tokio::time::timeout(Duration::from_millis(50), waiting.next()).await;
+        assert!(soon.is_err(), "it waits");
+        outbox.close(Why::CodeClosed, Duration::ZERO);
+        assert_eq!(text(&mut waiting).await, "room 1");
+        assert_eq!(text(&mut waiting).await, "closed: CodeClosed");
+        // A host that stops drops all at once.
+        let (outbox, mut waiting) = pair();
+        outbox.show_later("room 2".into(), delay);
+        drop(outbox);
+        assert_eq!(text(&mut waiting).await, "room 2");
+        assert_eq!(text(&mut waiting).await, "closed: HostStopping");
+    }
+
     #[tokio::test]
     async fn what_waits_is_bounded_in_number_and_in_bytes() {
         let (outbox, mut waiting) = pair();
@@ -203,6 +238,7 @@ mod tests {
         outbox.close(Why::Given, Duration::ZERO);
         outbox.close(Why::TooSlow, Duration::ZERO);
         assert_eq!(text(&mut waiting).await, "reply");
+        assert_eq!(text(&mut waiting).await, "room");
         assert_eq!(text(&mut waiting).await, "closed: Given");
         let (outbox, mut waiting) = pair();
         drop(outbox);
