@@ -22,8 +22,8 @@ pub(crate) struct Watching {
     pages: u8,
 }
 
-/// Opens the pages. Prints `watching` when all have the board, and `all N.` whenever all of them have seen N moves; ends when the room
-/// is closed.
+/// Opens the pages. Prints `watching` when all have the board, and `all N.` whenever all of them have seen N moves; ends when all are
+/// closed.
 pub(crate) async fn run(asked: Watching) -> Result<()> {
     // Browsers are on other devices in truth: here they are to take as little as possible from the host's core.
     rustix::process::nice(19)?;
@@ -32,10 +32,10 @@ pub(crate) async fn run(asked: Watching) -> Result<()> {
         let socket = open(&asked.url, page).await.with_context(|| format!("page {page}"))?;
         tokio::spawn(follow(socket, usize::from(page), tell.clone()));
     }
+    drop(tell);
     let mut seen = vec![None; usize::from(asked.pages)];
     let mut shown = None;
     while let Some((page, ply)) = told.recv().await {
-        let Some(ply) = ply else { return Ok(()) };
         seen[page] = Some(ply);
         let least = seen.iter().min().copied().flatten();
         if least > shown {
@@ -65,12 +65,8 @@ async fn open(url: &str, page: u8) -> Result<WebSocketStream<TcpStream>> {
     Ok(socket)
 }
 
-/// Tells the number of moves in each room that the page gets, and `None` when the connection has ended.
-async fn follow(
-    mut socket: WebSocketStream<TcpStream>,
-    page: usize,
-    tell: UnboundedSender<(usize, Option<u64>)>,
-) {
+/// Tells the number of moves in each room that the page gets, until the connection ends.
+async fn follow(mut socket: WebSocketStream<TcpStream>, page: usize, tell: UnboundedSender<(usize, u64)>) {
     while let Some(Ok(message)) = socket.next().await {
         let Message::Text(text) = message else { continue };
         // Read no further than needed: in the lab this program shares the one core of the host.
@@ -78,11 +74,10 @@ async fn follow(
             .strip_prefix(r#"{"room":"#)
             .and_then(|room| room.split_once(r#""ply":"#))
             .and_then(|(_, rest)| rest.split([',', '}']).next()?.parse().ok());
-        if ply.is_some() {
+        if let Some(ply) = ply {
             let _ = tell.send((page, ply));
         }
     }
-    let _ = tell.send((page, None));
 }
 
 /// Whether this is a code's address on this device.
