@@ -5,14 +5,19 @@ use clap::Args;
 use futures::{SinkExt, StreamExt};
 use serde_json::json;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, interval_at};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 /// A host takes this many connections from one address.
 const PER_ADDRESS: u8 = 10;
+
+/// As the page does: a host closes a connection that says nothing for 30 seconds.
+const PING_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Args)]
 pub(crate) struct Watching {
@@ -46,6 +51,7 @@ pub(crate) async fn run(asked: Watching) -> Result<()> {
             shown = least;
         }
     }
+    println!("closed after {:?} moves at the least", shown.unwrap_or(0));
     Ok(())
 }
 
@@ -67,7 +73,19 @@ async fn open(url: &str, page: u8) -> Result<WebSocketStream<TcpStream>> {
 
 /// Tells the number of moves in each room that the page gets, until the connection ends.
 async fn follow(mut socket: WebSocketStream<TcpStream>, page: usize, tell: UnboundedSender<(usize, u64)>) {
-    while let Some(Ok(message)) = socket.next().await {
+    let mut pings = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
+    loop {
+        let message = tokio::select! {
+            message = socket.next() => message,
+            _ = pings.tick() => {
+                let ping = json!({"ping": 1}).to_string();
+                if socket.send(Message::text(ping)).await.is_err() {
+                    return;
+                }
+                continue;
+            }
+        };
+        let Some(Ok(message)) = message else { return };
         let Message::Text(text) = message else { continue };
         // Read no further than needed: in the lab this program shares the one core of the host.
         let ply = text
