@@ -104,14 +104,16 @@ pub(crate) fn touches(game: &AnyGame, action: Action) -> bool {
     })
 }
 
+/// Board, side to move and what it may play, plies left.
+type Asked = (Vec<Vec<char>>, Side, Vec<Point>, u32);
+
 /// A chain that is shut in, and the points inside: all that do not belong to the other side, and stones of that side without a
 /// liberty outside.
 struct Siege {
     at: Point,
     own: char,
     inside: Vec<Point>,
-    /// Board, side to move and what it may play, plies left.
-    memory: HashMap<(Vec<Vec<char>>, Side, Vec<Point>, u32), bool>,
+    memory: HashMap<Asked, bool>,
 }
 
 impl Siege {
