@@ -38,8 +38,6 @@ pub(crate) struct Waiting {
     room: watch::Receiver<Option<Shown>>,
     /// When the waiting state of the room is due.
     due: Option<Instant>,
-    /// The last state of the room that was sent.
-    sent: Option<Arc<str>>,
     close: watch::Receiver<Option<(Why, Duration)>>,
 }
 
@@ -56,7 +54,7 @@ pub(crate) fn pair() -> (Outbox, Waiting) {
     let (close, closes) = watch::channel(None);
     let bytes = Arc::<AtomicUsize>::default();
     let outbox = Outbox { queue, bytes: bytes.clone(), room, close };
-    (outbox, Waiting { queue: queued, bytes, room: rooms, due: None, sent: None, close: closes })
+    (outbox, Waiting { queue: queued, bytes, room: rooms, due: None, close: closes })
 }
 
 impl Outbox {
@@ -108,7 +106,7 @@ impl Waiting {
                     return Next::Text(message);
                 }
                 changed = self.close.changed() => {
-                    // Who is sent away has seen how it stood.
+                    // The page gets the last position before it is closed; the close is looked at again after it.
                     if let Some(room) = self.unsent_room() {
                         self.close.mark_changed();
                         return Next::Text(room);
@@ -122,31 +120,28 @@ impl Waiting {
                     }
                 }
                 () = sleep_until(self.due.unwrap_or_else(Instant::now)), if self.due.is_some() => {
-                    if let Some(room) = self.unsent_room() {
-                        return Next::Text(room);
+                    self.due = None;
+                    if let Some(shown) = self.room.borrow_and_update().clone() {
+                        return Next::Text(shown.room);
                     }
                 }
                 Ok(()) = self.room.changed() => {
-                    let delay = self.room.borrow_and_update().as_ref().map_or(Duration::ZERO, |shown| shown.delay);
-                    if !delay.is_zero() {
-                        self.due.get_or_insert(Instant::now() + delay);
-                    } else if let Some(room) = self.unsent_room() {
-                        return Next::Text(room);
+                    let Some(shown) = self.room.borrow_and_update().clone() else { continue };
+                    if shown.delay.is_zero() {
+                        self.due = None;
+                        return Next::Text(shown.room);
                     }
+                    self.due.get_or_insert(Instant::now() + shown.delay);
                 }
             }
         }
     }
 
-    /// The latest state of the room, if it was not sent yet: it counts as sent.
+    /// The latest state of the room if it was not sent yet; it counts as sent from now on.
     fn unsent_room(&mut self) -> Option<Arc<str>> {
-        self.due = None;
-        let room = self.room.borrow_and_update().as_ref().map(|shown| shown.room.clone())?;
-        if self.sent.as_ref().is_some_and(|sent| Arc::ptr_eq(sent, &room)) {
-            return None;
-        }
-        self.sent = Some(room.clone());
-        Some(room)
+        let is_waiting = self.due.take().is_some();
+        let room = self.room.borrow_and_update();
+        room.as_ref().filter(|_| is_waiting || room.has_changed()).map(|shown| shown.room.clone())
     }
 }
 
