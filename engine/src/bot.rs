@@ -76,7 +76,7 @@ impl fmt::Display for Score {
     }
 }
 
-/// What [`Score`] is written as.
+/// Reads what `Display` writes.
 impl FromStr for Score {
     type Err = ParseIntError;
 
@@ -252,6 +252,44 @@ impl Score {
             Self::Chance { permille, points } => {
                 i64::from(permille) << 32 | i64::from(points.clamp(0, 1 << 30))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_search_found_is_read_as_it_was_written_and_nonsense_is_not() {
+        let game = AnyGame::new(&GameKind::Xiangqi.default_setup()).expect("a game");
+        let line = ["h2e2", "h9g7"].iter().scan(game.clone(), |game, word| {
+            let action = game.parse(word).expect("a move");
+            game.act(action).expect("legal");
+            Some(action)
+        });
+        let line: Vec<Action> = line.collect();
+        for (score, word) in [
+            (Score::Points(-35), "-35"),
+            (Score::WinIn(5), "W5"),
+            (Score::LossIn(4), "L4"),
+            (Score::Chance { permille: 512, points: -250 }, "512:-250"),
+        ] {
+            let report = Report { line: line.clone(), score, depth: 0, nodes: 0 };
+            assert_eq!(
+                report.text(&game),
+                format!("{word} {} {}", game.notation(line[0]), {
+                    let mut next = game.clone();
+                    next.act(line[0]).expect("legal");
+                    next.notation(line[1])
+                })
+            );
+            assert_eq!(Report::from_text(&game, &report.text(&game)), Some(report));
+        }
+        let cut = Report::from_text(&game, "35 h2e2 h2e2").expect("a first move");
+        assert_eq!(cut.line, line[..1], "up to what is no legal move");
+        for text in ["", "35", "W h2e2", "1:2:3 h2e2", "70000:1 h2e2", "35 a1a9"] {
+            assert_eq!(Report::from_text(&game, text), None, "{text}");
         }
     }
 }

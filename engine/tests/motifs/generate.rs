@@ -280,7 +280,7 @@ fn is_judged(motif: Motif) -> bool {
 }
 
 #[test]
-#[ignore = "writes motifs.txt"]
+#[ignore = "writes motifs.txt; needs MISTAKES, or ONLY"]
 fn generate() {
     let files = std::env::var("MISTAKES").unwrap_or_default();
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
@@ -296,6 +296,10 @@ fn generate() {
     all.retain(|kept| texts.insert(kept.text.clone()));
     let only: Vec<String> =
         std::env::var("ONLY").map(|text| text.split(',').map(Into::into).collect()).unwrap_or_default();
+    assert!(
+        !all.is_empty() || !only.is_empty(),
+        "MISTAKES names files of kept mistakes; without them, ONLY names the motifs to look for in games"
+    );
     let (there, mates_there) = if only.is_empty() { Default::default() } else { crate::all() };
     let positions_there: HashSet<String> = there.iter().map(|case| case.before.position()).collect();
     all.retain(|kept| !positions_there.contains(&kept.text));
@@ -356,6 +360,9 @@ fn generate() {
             }
         }
     }
+    let lacks = |motif: Motif, found: &BTreeMap<Motif, Vec<(usize, Case)>>| {
+        asked(motif) && is(motif) + found.get(&motif).map_or(0, Vec::len) < WANTED
+    };
     // Motifs that are rare: other moves of the same positions.
     for _ in 0..if all.is_empty() { 0 } else { explore } {
         let number = rng.below(all.len() as u32) as usize;
@@ -364,9 +371,9 @@ fn generate() {
         let played = legal[rng.below(legal.len() as u32) as usize];
         let mut after = kept.before.clone();
         after.act(played).expect("legal");
-        let lacks =
-            |motif: &Motif| asked(*motif) && is(*motif) + found.get(motif).map_or(0, Vec::len) < WANTED;
-        let hopeful = of_game(after.kind()).filter(lacks).any(|motif| may_be(motif, kept, &after));
+        let hopeful = of_game(after.kind())
+            .filter(|motif| lacks(*motif, &found))
+            .any(|motif| may_be(motif, kept, &after));
         if kept.before.kind() != GameKind::Go
             && hopeful
             && let Some(case) = judge.case(kept, played).map(cut)
@@ -375,10 +382,11 @@ fn generate() {
             take(number, case, &mut found);
         }
     }
-    let lacks = |motif: Motif, found: &BTreeMap<Motif, Vec<(usize, Case)>>| {
-        asked(motif) && is(motif) + found.get(&motif).map_or(0, Vec::len) < WANTED
-    };
+    // Motifs of Go that are rare: moves of beginners.
     for seed in 0..go_games {
+        if of_game(GameKind::Go).all(|motif| is_judged(motif) || !lacks(motif, &found)) {
+            break;
+        }
         for kept in go_game(seed, &mut judge) {
             let case = cut(kept.case());
             if let Some(motif) = case.expected
@@ -389,9 +397,6 @@ fn generate() {
                 take(all.len(), case, &mut found);
                 all.push(kept);
             }
-        }
-        if of_game(GameKind::Go).all(|motif| is_judged(motif) || !lacks(motif, &found)) {
-            break;
         }
     }
     println!("explored");

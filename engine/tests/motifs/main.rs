@@ -250,3 +250,25 @@ fn a_mate_that_was_missed_is_named_in_both_languages() {
         }
     }
 }
+
+#[test]
+fn the_rules_alone_tell_what_lives_and_what_dies() {
+    // Who plays in the middle of three points decides; four points in a row are two eyes whoever begins.
+    let [three, four] = ["wwww5/bbbbw4/3bw4", "wwwww4/bbbbbw3/4bw3"];
+    for (rows, turn, decides) in
+        [(three, "b", true), (three, "w", true), (four, "b", false), (four, "w", false)]
+    {
+        let before = position("go", &format!("9/9/9/9/9/9/{rows} {turn} - 0 0 0")).expect("a position");
+        let [played, middle] = ["H9", "B1"].map(|text| before.parse(text).expect("a move"));
+        let better = Report {
+            line: vec![middle],
+            score: Score::Chance { permille: 500, points: 0 },
+            depth: 1,
+            nodes: 1,
+        };
+        let reply = better.clone();
+        let case = Case { before, played, better, reply, expected: None, near: Vec::new() };
+        assert_eq!(oracle::holds(Motif::LifeAndDeath, &case), decides, "{rows} {turn}");
+        assert_eq!(case.found().map(|why| why.motif) == Some(Motif::LifeAndDeath), decides, "{rows} {turn}");
+    }
+}

@@ -104,19 +104,19 @@ pub(crate) fn touches(game: &AnyGame, action: Action) -> bool {
     })
 }
 
-/// Board, side to move and what it may play, plies left.
-type Asked = (Vec<Vec<char>>, Side, Vec<Point>, u32);
+/// Board, side to move and what it may play (which tells a ko), plies left.
+type Key = (Vec<Vec<char>>, Side, Vec<Point>, u32);
 
 /// A chain that is shut in, and the points inside: all that do not belong to the other side, and stones of that side without a
 /// liberty outside.
-struct Siege {
+struct Enclosure {
     at: Point,
     own: char,
     inside: Vec<Point>,
-    memory: HashMap<Asked, bool>,
+    memory: HashMap<Key, bool>,
 }
 
-impl Siege {
+impl Enclosure {
     /// Empty points inside, and plies that are looked at: few enough to look at all.
     const MOST_EMPTY: usize = 7;
     const PLIES: u32 = 13;
@@ -285,10 +285,12 @@ impl Look<'_> {
                 return false;
             }
             let dies = |game: &AnyGame| {
-                Siege::of(game, at).is_some_and(|mut siege| siege.captured(game, Siege::PLIES))
+                Enclosure::of(game, at)
+                    .is_some_and(|mut enclosure| enclosure.captured(game, Enclosure::PLIES))
             };
             let lives = |game: &AnyGame| {
-                Siege::of(game, at).is_some_and(|mut siege| !siege.captured(game, Siege::PLIES))
+                Enclosure::of(game, at)
+                    .is_some_and(|mut enclosure| !enclosure.captured(game, Enclosure::PLIES))
             };
             if own == mover { dies(&replied) && lives(&could) } else { lives(&replied) && dies(&could) }
         })
