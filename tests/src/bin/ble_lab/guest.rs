@@ -15,9 +15,9 @@ use tokio::process::{Child, Command};
 use tokio::sync::{broadcast, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
-/// Half of it bounds the root file system: kernel modules, userland, our programs and the saves. Programs that were compiled without
-/// optimisation are 84 MB, and a guest of 320 MB did not boot with them.
-const MEMORY: &str = "448";
+/// Half of it bounds the root file system: kernel modules, userland, our programs and the saves. With 192 MB the disk filled up
+/// in the middle of a match.
+const MEMORY: &str = "320";
 /// A cold start takes 4 s on an idle machine; 60 s were seen on a busy one.
 const BOOT_LIMIT: Duration = Duration::from_mins(2);
 

@@ -51,7 +51,7 @@ pub(crate) async fn run(asked: Watching) -> Result<()> {
             shown = least;
         }
     }
-    println!("closed after {:?} moves at the least", shown.unwrap_or(0));
+    println!("closed after {} moves at the least", shown.unwrap_or(0));
     Ok(())
 }
 
