@@ -526,6 +526,7 @@ impl Actor {
         self.last_letters();
         self.say_goodbye(ByeReason::ByeLeaving);
         self.show_changes();
+        self.show_all_unseen();
         let effects = self.guests.stop(&self.rooms);
         self.do_guest_effects(effects);
         // Connections, links and carriers end when their queues are dropped.

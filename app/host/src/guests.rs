@@ -4,6 +4,7 @@
 
 mod asked;
 mod hotspot;
+mod spectators;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use crate::refusal::Refusal;
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show;
 use hotspot::Hotspot;
+use spectators::Spectators;
 
 pub(crate) use asked::{Asked, Deed, Not, decide, result_words};
 pub(crate) use hotspot::Start as HotspotStart;
@@ -55,6 +57,7 @@ pub(crate) struct Guests {
     /// Rate limit of chat messages from this device's user to guests.
     says_here: Rate,
     reads: Rate,
+    spectators: Spectators,
     hotspot: Hotspot,
 }
 
@@ -83,6 +86,8 @@ pub(crate) enum GuestEffect {
     RoomChanged(MatchId),
     /// This page was let in and waits to be shown its room.
     Welcome(ConnectionId),
+    /// Spectators are shown this room.
+    ShowSpectators(MatchId),
 }
 
 impl GuestEffect {
@@ -106,6 +111,7 @@ impl Guests {
             last_said: 0,
             says_here: Rate::new(SAY_AT_ONCE, SAY_A_SECOND),
             reads: Rate::new(READ_AT_ONCE, READ_A_SECOND),
+            spectators: Spectators::default(),
             hotspot: Hotspot::new(before),
         }
     }
@@ -145,12 +151,14 @@ impl Guests {
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.codes.due().map(Instant::from_std).into_iter().chain(self.hotspot.deadline()).min()
+        let codes = self.codes.due().map(Instant::from_std);
+        codes.into_iter().chain(self.spectators.deadline()).chain(self.hotspot.deadline()).min()
     }
 
     pub(crate) fn on_time(&mut self, rooms: &Rooms) -> Vec<GuestEffect> {
         let effects = self.codes.on_time(now());
         let mut effects = self.done(effects, rooms);
+        effects.extend(self.spectators.take_due(Instant::now()).into_iter().map(GuestEffect::ShowSpectators));
         if self.hotspot.deadline().is_some_and(|at| at <= Instant::now()) {
             info!("nobody uses the access point");
             effects.extend(self.end_hotspot());
@@ -428,12 +436,27 @@ impl Guests {
         roles
     }
 
-    /// Shows the room as it is for this role to all pages of the role: players at once, spectators soon.
+    /// The room is to be shown to its spectators: soon, with what else changes until then.
+    pub(crate) fn show_spectators_soon(&mut self, id: MatchId) {
+        self.spectators.room_changed(id, Instant::now());
+    }
+
+    /// Whether spectators have not seen all of this room; they are shown it now, because their pages may be closed next.
+    pub(crate) fn take_unseen(&mut self, id: MatchId) -> bool {
+        self.spectators.take(id)
+    }
+
+    /// As [`take_unseen`](Self::take_unseen), for all rooms.
+    pub(crate) fn take_all_unseen(&mut self) -> Vec<MatchId> {
+        self.spectators.take_all()
+    }
+
+    /// Shows the room as it is for this role to all pages of the role.
     pub(crate) fn show_room(&self, id: MatchId, role: Role, text: &Arc<str>) {
         for (_, connection) in self.codes.in_room(&id.to_string()).filter(|(place, _)| place.role == role) {
             let Some(page) = self.pages.get(&connection) else { continue };
             match role {
-                Role::Watcher => page.outbox.show_later(text.clone(), watchers_delay(connection)),
+                Role::Watcher => page.outbox.show_later(text.clone(), spectators::turn(connection)),
                 Role::Seat(_) => page.outbox.show(text.clone()),
             }
         }
@@ -534,13 +557,6 @@ impl Guests {
 
 fn now() -> std::time::Instant {
     Instant::now().into_std()
-}
-
-/// How much later than the players a watcher sees a move. Writing to 32 pages takes a slow device tens of milliseconds: by then the move
-/// has gone to the other player and come back acknowledged (two Bluetooth connection intervals of 30 ms), the pages take turns, and one
-/// that follows soon is sent with it. In the lab a move is seen after 57 ms without watchers and 60 ms with 32; without the delay 182 ms.
-fn watchers_delay(connection: ConnectionId) -> Duration {
-    Duration::from_millis(300 + 20 * (connection % 8))
 }
 
 fn seat_of(room: MatchId, side: Side) -> Place {

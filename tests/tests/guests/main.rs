@@ -488,9 +488,15 @@ async fn watchers_see_every_change_and_can_do_nothing() {
     }
     client.until("the guest's move", |seen| seen.rooms[&id].record.len() == 2).await;
     assert_eq!(client.seen.rooms[&id].result, None);
+    client.play("h9").await.expect("Anna's turn");
     let close = control::CloseGuestCode { room_id: id.clone(), watch: true, ..Default::default() };
     client.done(request::Body::CloseGuestCode(close)).await;
-    assert_eq!(watcher.closed().await, "code_closed");
+    watcher.until_room(|room| room["ply"] == json!(3)).await;
+    assert_eq!(
+        watcher.closed().await,
+        "code_closed",
+        "after the last move, although spectators see moves later"
+    );
     assert_eq!(guest.ask("look", json!({"room": id, "ply": 0})).await["ply"], json!(0), "the guest stays");
 }
 

@@ -29,6 +29,9 @@ impl Actor {
             // Sending fails only after the actor has ended.
             let _ = inbox.send(Message::Guest(news));
         })?;
+        if show.renew {
+            self.show_unseen(id);
+        }
         let (code, effects) = self.guests.show_code(&place, show.renew, self.chance.bytes(), &self.rooms)?;
         self.do_guest_effects(effects);
         Ok(Answer::GuestCode(code))
@@ -40,6 +43,7 @@ impl Actor {
         if !self.guests.shows(&place) {
             return Err(Refusal::new(RefusalCode::RefusalNoOffer, "no such code is shown"));
         }
+        self.show_unseen(id);
         let effects = self.guests.close(&place, &self.rooms);
         self.do_guest_effects(effects);
         self.room_changed(id);
@@ -87,6 +91,7 @@ impl Actor {
                 GuestEffect::Tell(body) => self.tell(*body),
                 GuestEffect::RoomChanged(id) => self.room_changed(id),
                 GuestEffect::Welcome(connection) => self.welcome_guest(connection),
+                GuestEffect::ShowSpectators(id) => self.show_spectators(id),
             }
         }
     }
@@ -98,10 +103,33 @@ impl Actor {
         Ok(())
     }
 
-    /// Sends the room to all its connections.
+    /// Sends the room to those who play it now, and to spectators soon.
     pub(crate) fn show_guests(&mut self, id: MatchId) {
         for role in self.guests.roles_in(id) {
-            self.guests.show_room(id, role, &self.room_for(id, role).into());
+            match role {
+                Role::Watcher => self.guests.show_spectators_soon(id),
+                Role::Seat(_) => self.guests.show_room(id, role, &self.room_for(id, role).into()),
+            }
+        }
+    }
+
+    /// Shows this room's spectators what they have not seen of it, before their pages are closed.
+    pub(crate) fn show_unseen(&mut self, id: MatchId) {
+        if self.guests.take_unseen(id) {
+            self.show_spectators(id);
+        }
+    }
+
+    /// As [`show_unseen`](Self::show_unseen), in all rooms.
+    pub(crate) fn show_all_unseen(&mut self) {
+        for id in self.guests.take_all_unseen() {
+            self.show_spectators(id);
+        }
+    }
+
+    fn show_spectators(&self, id: MatchId) {
+        if self.rooms.contains_key(&id) {
+            self.guests.show_room(id, Role::Watcher, &self.room_for(id, Role::Watcher).into());
         }
     }
 

@@ -711,6 +711,7 @@ impl Actor {
     pub(crate) fn close_room(&mut self, id: MatchId) -> Result<Answer, Refusal> {
         let untouched = self.rooms.get(&id).is_some_and(Room::is_untouched);
         self.journal.keep(|store| if untouched { store.delete(id) } else { store.set_open(id, false) })?;
+        self.show_unseen(id);
         self.stop_clock(id);
         self.rooms.remove(&id);
         self.drop_bots(id);

@@ -277,29 +277,27 @@ async fn matches(
     let pace = if plays(Part::Game) { Some(Pace::offer(lab).await?) } else { None };
     let mut table = Table::meet(lab, report).await.context("two strangers meet")?;
     let before = lab.air.reading().await?.traffic;
-    let mut moves = table.play(&mut Vec::new(), &mut dice, report).await.context("a match in peace")?;
+    let moves = table.play(&mut Vec::new(), &mut dice, report).await.context("a match in peace")?;
     let traffic = lab.air.reading().await?.traffic - before;
     let per_move = |count: u64| Some(count as f64 / moves.max(1) as f64);
     report.bytes_per_move = per_move(traffic.bytes);
     report.packets_per_move = per_move(traffic.packets);
     report.values_per_move = per_move(traffic.values);
     if let Some(mut pace) = pace {
-        // Moves and bare echoes on one link at one time, so that other load slows both.
-        let before = table.measured();
+        // Moves and bare echoes on one link at one time, and matches with watchers and without by turns, so that other load slows all.
         pace.begin(lab).await.context("echoes beside a match")?;
-        moves = 0;
-        while moves < ENOUGH_MOVES {
+        let [mut alone, mut watched] = [Vec::new(), Vec::new()];
+        while alone.len().min(watched.len()) < ENOUGH_MOVES {
+            let before = table.measured();
             table.again(GOMOKU).await?;
-            moves += table.play(&mut Vec::new(), &mut dice, report).await.context("a match in peace")?;
+            table.play(&mut Vec::new(), &mut dice, report).await.context("a match in peace")?;
+            alone.extend(table.move_seen(before));
+            let before = table.measured();
+            table.watched(&mut dice, report).await.context("a match with watchers")?;
+            watched.extend(table.move_seen(before));
         }
-        report.move_seen = Quantiles::of(&table.move_seen(before));
-        let before = table.measured();
-        // The echoes go on, so that nothing else changes.
-        let mut watched = 0;
-        while watched < ENOUGH_MOVES {
-            watched += table.watched(&mut dice, report).await.context("a match with watchers")?;
-        }
-        report.move_seen_watched = Quantiles::of(&table.move_seen(before));
+        report.move_seen = Quantiles::of(&alone);
+        report.move_seen_watched = Quantiles::of(&watched);
         report.bare_round_trip = Quantiles::of(&pace.end(lab).await?);
     } else {
         report.move_seen = Quantiles::of(&table.move_seen([0; 2]));

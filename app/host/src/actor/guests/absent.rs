@@ -42,5 +42,9 @@ impl Actor {
 
     pub(crate) fn show_guests(&mut self, _: MatchId) {}
 
+    pub(crate) fn show_unseen(&mut self, _: MatchId) {}
+
+    pub(crate) fn show_all_unseen(&mut self) {}
+
     pub(crate) fn show_club_to_guests(&self, _: u32) {}
 }
