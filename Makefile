@@ -49,7 +49,7 @@ check: ## check formatting, clippy, docs (with online play), the manual's form, 
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features '$(LINTED)' --locked -- -D warnings
 	$(if $(TESTED),,$(CARGO) clippy --workspace --locked -- -D warnings)
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude screens --no-deps --locked
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude screens --no-deps --features '$(LINTED)' --locked
 	packaging/libraries --check
 
 supply: ## check dependencies by deny.toml: licences, sources, duplicates, known vulnerabilities
