@@ -3,6 +3,8 @@
 //! The options of a game and their names come from the host: a choice is sent with `Describe`, and the page shows the sheet
 //! in the reply.
 
+mod steps;
+
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
@@ -19,6 +21,9 @@ use crate::screens::{
     Colour, Giver, MainWindow, NewGameAdapter, OddsAdvice, Opponent, OptionKind, OptionView, Page, Remark,
     RulesAdapter, Strength,
 };
+
+use steps::stepped;
+pub(super) use steps::{down_from, up_from};
 
 /// Maximum number of values shown side by side on a phone; options with more values have a stepper.
 const WORDS_BESIDE: usize = 4;
@@ -770,42 +775,6 @@ fn lower(words: &str) -> String {
     signs.next().map_or_else(String::new, |first| first.to_lowercase().chain(signs).collect())
 }
 
-/// The next value up or down: among the offered values, and beyond them among numbers.
-fn stepped(option: &GameOption, step: i32) -> Option<String> {
-    let at = option.values.iter().position(|value| value.value == option.chosen)?;
-    let next = if step > 0 { at.checked_add(1) } else { at.checked_sub(1) };
-    if let Some(next) = next.and_then(|next| option.values.get(next)) {
-        return Some(next.value.clone());
-    }
-    let chosen: u32 = option.numbers.then(|| option.chosen.parse().ok())??;
-    let number =
-        if step > 0 { up_from(chosen).min(option.most) } else { down_from(chosen).max(option.least) };
-    (number != chosen).then(|| number.to_string())
-}
-
-/// The next number upwards; steps grow with the number, so that the maximum is not a hundred touches away: to the next
-/// multiple of [`roundness`].
-pub(super) fn up_from(number: u32) -> u32 {
-    let round = roundness(number);
-    (number / round + 1) * round
-}
-
-pub(super) fn down_from(number: u32) -> u32 {
-    let round = roundness(number.saturating_sub(1));
-    number.saturating_sub(1) / round * round
-}
-
-/// The step at this number: 1 below 10, 5 below 50, 10 below 100, 50 below 500, 100 from there.
-const fn roundness(number: u32) -> u32 {
-    match number {
-        0..10 => 1,
-        10..50 => 5,
-        50..100 => 10,
-        100..500 => 50,
-        _ => 100,
-    }
-}
-
 /// A random bit. The standard library seeds each map's hasher randomly, which is good enough to draw colours.
 pub(super) fn by_lot() -> bool {
     RandomState::new().hash_one(0).is_multiple_of(2)
@@ -866,52 +835,4 @@ pub(super) fn rule_name(sheet: Option<&GameSheet>, chinese: bool) -> &str {
 
 fn sheet_text(sheet: Option<&GameSheet>, chinese: bool) -> &str {
     sheet.map_or("", |sheet| if chinese { &sheet.rule_sheet_zh } else { &sheet.rule_sheet_en })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn number(values: &[u32], chosen: u32, most: u32) -> GameOption {
-        GameOption {
-            values: (values.iter())
-                .map(|value| control::OptionValue { value: value.to_string(), name: None })
-                .collect(),
-            chosen: chosen.to_string(),
-            numbers: true,
-            least: 1,
-            most,
-            ..GameOption::default()
-        }
-    }
-
-    #[test]
-    fn a_stepper_goes_through_what_is_offered_and_then_on_in_growing_steps() {
-        let steps = |values: &[u32], chosen, step| stepped(&number(values, chosen, 1_000), step);
-        assert_eq!(steps(&[3, 5, 8], 5, 1).as_deref(), Some("8"));
-        assert_eq!(steps(&[3, 5, 8], 3, -1).as_deref(), Some("2"));
-        assert_eq!(steps(&[3, 15], 15, 1).as_deref(), Some("20"));
-        assert_eq!(steps(&[3, 15, 20], 20, 1).as_deref(), Some("25"));
-        assert_eq!(steps(&[3, 15, 950], 950, 1).as_deref(), Some("1000"));
-        assert_eq!(steps(&[3, 1_000], 1_000, 1), None);
-        assert_eq!(steps(&[1, 3], 1, -1), None);
-        let listed = GameOption { numbers: false, ..number(&[2, 3], 3, 9) };
-        assert_eq!(stepped(&listed, 1), None);
-    }
-
-    #[test]
-    fn from_the_offered_end_a_thousand_is_within_a_minute_of_touches() {
-        let mut touches = 0;
-        let mut at = 15;
-        while at < 1_000 {
-            at = up_from(at);
-            touches += 1;
-        }
-        assert!(touches <= 30, "{touches}");
-        while at > 10 {
-            let below = down_from(at);
-            assert!(below < at);
-            at = below;
-        }
-    }
 }
