@@ -16,9 +16,9 @@ use crate::shared::Shared;
 
 const RETRY: Duration = Duration::from_secs(3);
 
-/// Runs until it is dropped.
+/// Runs until the transport has parted.
 pub(crate) async fn supervise(shared: Arc<Shared>) {
-    loop {
+    while !shared.has_parted() {
         match central::adapter(shared.adapter().as_deref()).await {
             Ok(adapter) => {
                 if let Err(error) = attend(&shared, &adapter).await {
@@ -52,7 +52,12 @@ async fn attend(shared: &Arc<Shared>, adapter: &Adapter) -> Result<(), btleplug:
         }
         let event = tokio::select! {
             event = events.next() => event,
-            () = shared.changed.notified() => continue,
+            () = shared.changed.notified() => {
+                if shared.has_parted() {
+                    return adapter.stop_scan().await;
+                }
+                continue;
+            }
         };
         match event {
             Some(CentralEvent::StateUpdate(CentralState::PoweredOff)) => shared.lose_ground(),

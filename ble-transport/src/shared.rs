@@ -27,6 +27,8 @@ pub(crate) struct Shared {
     dialing: Arc<AtomicU32>,
     links: Arc<AtomicU32>,
     listener: Mutex<Option<Listening>>,
+    /// Nothing is wanted any more but the links that are up.
+    parting: watch::Sender<bool>,
     /// Notified when the wants change.
     pub(crate) changed: Arc<Notify>,
     /// Notified when a peer to be connected was not heard: a new scan is wanted.
@@ -72,6 +74,7 @@ impl Shared {
             dialing: Arc::default(),
             links: Arc::default(),
             listener: Mutex::default(),
+            parting: watch::Sender::new(false),
             changed: Arc::default(),
             unheard: Notify::new(),
             met: Mutex::default(),
@@ -83,10 +86,22 @@ impl Shared {
         })
     }
 
+    /// From now on only links that are up are wanted.
+    pub(crate) fn part(&self) {
+        self.parting.send_replace(true);
+        self.changed.notify_one();
+    }
+
+    /// Whether the transport is parting and its last link has ended.
+    pub(crate) fn has_parted(&self) -> bool {
+        *self.parting.borrow() && self.links.load(Relaxed) == 0
+    }
+
     pub(crate) fn wants(&self) -> Wants {
+        let parting = *self.parting.borrow();
         Wants {
-            listening: self.listener().is_some(),
-            scanning: self.scanning.load(Relaxed),
+            listening: self.listener().is_some() && !parting,
+            scanning: if parting { 0 } else { self.scanning.load(Relaxed) },
             connecting: self.connecting.load(Relaxed),
             dialing: self.dialing.load(Relaxed),
             links: self.links.load(Relaxed),

@@ -1,7 +1,7 @@
 //! [`BleTransport`]: implements `link`'s trait over the parts of this crate.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use link::{
@@ -26,7 +26,8 @@ pub struct BleConfig {
 /// The Bluetooth LE transport. Dropping it stops advertising and discovery; links that are up continue.
 pub struct BleTransport {
     shared: Arc<Shared>,
-    supervisor: JoinHandle<()>,
+    /// `None` once somebody waits for its end.
+    supervisor: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl BleTransport {
@@ -34,7 +35,7 @@ impl BleTransport {
     pub fn new(config: BleConfig) -> BleTransport {
         let shared = Shared::new(config);
         let supervisor = tokio::spawn(system::supervise(shared.clone()));
-        BleTransport { shared, supervisor }
+        BleTransport { shared, supervisor: Mutex::new(Some(supervisor)) }
     }
 
     /// [`connect`](Transport::connect), returning the stream's own type with its statistics.
@@ -50,7 +51,7 @@ impl BleTransport {
 
 impl Drop for BleTransport {
     fn drop(&mut self) {
-        self.supervisor.abort();
+        self.shared.part();
     }
 }
 
@@ -72,6 +73,15 @@ impl Transport for BleTransport {
 
     async fn connect(&self, address: &Address) -> Result<Box<dyn Duplex>, LinkError> {
         Ok(Box::new(self.dial(address).await?))
+    }
+
+    async fn part(&self) {
+        self.shared.part();
+        let supervisor = self.supervisor.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(supervisor) = supervisor {
+            // An error is a panic there, which has been reported.
+            let _ = supervisor.await;
+        }
     }
 
     async fn power_on(&self) -> Result<(), LinkError> {

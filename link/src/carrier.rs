@@ -185,7 +185,11 @@ pub trait Transport: Send + Sync + 'static {
     /// Opens a link. Fails after the carrier's own deadline; dropping the future cancels at once.
     async fn connect(&self, address: &Address) -> Result<Box<dyn Duplex>, LinkError>;
 
-    /// Switches the carrier on, at the user's explicit request. Never called unasked.
+    /// Before the program ends: stops finding and being found, lets the links that are up end, and tells servers and services that
+    /// this device leaves. Called once, after the listener and the watches have been dropped; returns when all that is done.
+    async fn part(&self) {}
+
+    /// Switches the carrier on, at the user's explicit request, and starts its service if need be. Never called unasked.
     async fn power_on(&self) -> Result<(), LinkError>;
 
     /// The adapters that a person may choose from, including those in use and those chosen; empty for a carrier without a choice.

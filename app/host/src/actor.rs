@@ -529,13 +529,12 @@ impl Actor {
         self.show_all_unseen();
         let effects = self.guests.stop(&self.rooms);
         self.do_guest_effects(effects);
-        // Connections, links and carriers end when their queues are dropped.
+        // Connections and links end when their queues are dropped.
+        let transports = self.transports();
         self.people.clear();
         self.radios.clear();
         self.clients.close();
-        #[cfg(feature = "online")]
-        if let Some(online) = &self.online {
-            let transport = online.transport.clone();
+        for transport in transports {
             self.tasks.spawn(async move { transport.part().await });
         }
         let farewell = async { while self.tasks.join_next().await.is_some() {} };

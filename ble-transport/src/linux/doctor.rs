@@ -175,7 +175,7 @@ async fn adapter(wanted: Option<&str>) -> Result<Vec<Finding>, Finding> {
         return Err(broken(
             "bluez",
             "bluetoothd isn't running",
-            "install the package bluez, then: systemctl enable --now bluetooth",
+            "qiyouctl power-on; or install the package bluez, then: systemctl enable --now bluetooth",
         ));
     }
     let refused = |error: bluer::Error| {

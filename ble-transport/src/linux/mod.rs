@@ -34,6 +34,10 @@ use crate::shared::Shared;
 
 /// Limit for any single call to BlueZ. bluer alone would wait for two minutes.
 const CALL_WITHIN: Duration = Duration::from_secs(10);
+/// Limit for the first call to a bluetoothd that D-Bus starts for it: dbus-daemon's own limit is 25 s (`service_start_timeout`).
+const START_WITHIN: Duration = Duration::from_secs(30);
+/// Limit for a bluetoothd that has just started to list its adapters.
+const ADAPTER_WITHIN: Duration = Duration::from_secs(5);
 /// Pause after a failure.
 const RETRY: Duration = Duration::from_secs(1);
 /// Pause while there is no bus at all.
@@ -55,11 +59,15 @@ const ADVERT_INTERVAL: Duration = Duration::from_millis(100);
 /// seconds.
 const SELDOM_INTERVAL: Duration = Duration::from_millis(1285);
 
-/// Runs until it is dropped.
+/// Runs until the transport has parted. It ends between two steps: bluetoothd 5.66 frees an advertisement twice, and crashes, if
+/// the program that registers it leaves before the answer (`add_client_complete` in its advertising.c).
 pub(crate) async fn supervise(shared: Arc<Shared>) {
     let mut supervisor = Supervisor::new(shared);
     loop {
         let next = supervisor.settle().await;
+        if supervisor.shared.has_parted() {
+            return;
+        }
         supervisor.wait(next).await;
     }
 }
@@ -125,15 +133,30 @@ pub(crate) async fn forget(adapter: Option<&str>, address: &str) {
     let _ = timeout(CALL_WITHIN, forget).await;
 }
 
-/// Switches the adapter on.
+/// Switches the adapter on. A bluetoothd that does not run is started by D-Bus, where the system allows that.
 pub(crate) async fn power_on(shared: &Shared) -> Result<(), LinkError> {
     let io = |error: bluer::Error| LinkError::Io(std::io::Error::other(error));
-    if shared.known_state().await == CarrierState::NoService {
-        return Err(LinkError::Carrier(CarrierState::NoService));
-    }
-    let session = Session::new().await.map_err(io)?;
-    let name = pick(session.adapter_names().await.map_err(io)?, shared.adapter().as_deref());
-    let Some(name) = name else { return Err(LinkError::Carrier(CarrierState::NoAdapter)) };
+    let ran = shared.known_state().await != CarrierState::NoService;
+    let session = match timeout(START_WITHIN, Session::new()).await {
+        Ok(Ok(session)) => session,
+        Ok(Err(error)) if ran => return Err(io(error)),
+        Err(_) if ran => return Err(LinkError::Io(std::io::ErrorKind::TimedOut.into())),
+        failed => {
+            let error = failed.map(|started| started.err().map(|error| error.to_string()));
+            tracing::warn!(?error, "bluetoothd was not started");
+            return Err(LinkError::Carrier(CarrierState::NoService));
+        }
+    };
+    // A bluetoothd that has just started lists its adapters a moment later.
+    let late = Instant::now() + if ran { Duration::ZERO } else { ADAPTER_WITHIN };
+    let name = loop {
+        let names = session.adapter_names().await.map_err(io)?;
+        match pick(names, shared.adapter().as_deref()) {
+            Some(name) => break name,
+            None if Instant::now() < late => sleep(Duration::from_millis(200)).await,
+            None => return Err(LinkError::Carrier(CarrierState::NoAdapter)),
+        }
+    };
     match timeout(CALL_WITHIN, session.adapter(&name).map_err(io)?.set_powered(true)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) if rfkill::block(Path::new(rfkill::CLASS)).is_some() => {

@@ -20,6 +20,7 @@ use crate::mock::{Bluez, FirstWrite, address};
 
 /// Limit for hangs, not a bound on speed.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// Set in a test's own process: a file that is there once the bus was asked to start bluetoothd.
 const ALONE: &str = "QIYOU_ON_A_PRIVATE_BUS";
 
 /// Runs a test in a process of its own, on a system bus of its own.
@@ -36,9 +37,17 @@ fn alone<F: Future<Output = ()>>(name: &str, story: impl FnOnce() -> F) {
     }
     let directory = tempfile::tempdir().expect("a directory");
     let bus = format!("unix:path={}", directory.path().join("bus").display());
+    // What the bus starts for a call to bluetoothd: here it only says that it was asked. The story is what answers.
+    let services = directory.path().join("dbus-1/services");
+    std::fs::create_dir_all(&services).expect("a directory");
+    let asked = directory.path().join("asked");
+    let service =
+        format!("[D-BUS Service]\nName=org.bluez\nExec=/bin/sh -c 'touch {}; sleep 60'\n", asked.display());
+    std::fs::write(services.join("org.bluez.service"), service).expect("it is written");
     let mut daemon = Command::new("dbus-daemon")
         .args(["--session", "--nofork", "--print-address=1"])
         .arg(format!("--address={bus}"))
+        .env("XDG_DATA_HOME", directory.path())
         .stdout(Stdio::piped())
         .spawn()
         .expect("dbus-daemon is installed: scripts/need test");
@@ -48,7 +57,7 @@ fn alone<F: Future<Output = ()>>(name: &str, story: impl FnOnce() -> F) {
         .expect("it says where it listens");
     let output = Command::new(std::env::current_exe().expect("this program"))
         .args([name, "--exact", "--nocapture"])
-        .env(ALONE, "1")
+        .env(ALONE, &asked)
         .env("DBUS_SYSTEM_BUS_ADDRESS", &bus)
         .output()
         .expect("it runs");
@@ -56,6 +65,11 @@ fn alone<F: Future<Output = ()>>(name: &str, story: impl FnOnce() -> F) {
     let _ = daemon.wait();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("1 passed"), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Whether the bus was asked to start bluetoothd.
+fn is_asked_for_bluetoothd() -> bool {
+    std::path::Path::new(&std::env::var_os(ALONE).expect("a private bus")).exists()
 }
 
 fn transport(adapter: u8) -> BleTransport {
@@ -367,6 +381,73 @@ fn an_adapter_that_is_switched_off_is_never_switched_on_unasked() {
         assert_eq!(bluez.asked().powered, 0);
         ben.power_on().await.expect("asked for");
         assert_eq!(bluez.asked().powered, 1);
+        let mut link = meet(&ben, &mut *listener).await.expect("a link");
+        exchange(&mut link, 100).await;
+    });
+}
+
+#[test]
+fn who_leaves_waits_until_bluetoothd_has_answered_its_last_advertisement() {
+    alone("who_leaves_waits_until_bluetoothd_has_answered_its_last_advertisement", || async {
+        let bluez = Bluez::start(1).await;
+        for slow in [Duration::ZERO, Duration::from_millis(700)] {
+            bluez.faults(|faults| faults.registers_for = slow);
+            let before = bluez.asked();
+            let ann = transport(0);
+            let listener = ann.listen(card()).await.expect("listens");
+            until("a registration", || bluez.asked().adverts > before.adverts).await;
+            drop(listener);
+            within("it parts", ann.part()).await;
+            let asked = bluez.asked();
+            assert_eq!(asked.answered - before.answered, asked.adverts - before.adverts, "{slow:?}");
+            until("no advertisement", || !bluez.advertises(0)).await;
+        }
+    });
+}
+
+#[test]
+fn who_leaves_says_the_last_words_of_a_link_first() {
+    alone("who_leaves_says_the_last_words_of_a_link_first", || async {
+        let _bluez = Bluez::start(2).await;
+        let (ann, ben) = (transport(0), transport(1));
+        let mut listener = ann.listen(card()).await.expect("listens");
+        let (mut at_ben, mut at_ann) = meet(&ben, &mut *listener).await.expect("a link");
+        drop(listener);
+        let goodbye = async {
+            at_ann.write_all(b"goodbye").await.expect("sent");
+            at_ann.shutdown().await.expect("ended");
+            drop(at_ann);
+        };
+        let mut said = Vec::new();
+        let (_, (), read) =
+            tokio::join!(within("it parts", ann.part()), goodbye, at_ben.read_to_end(&mut said));
+        read.expect("a whole goodbye");
+        assert_eq!(said, b"goodbye");
+    });
+}
+
+#[test]
+fn a_bluetoothd_that_does_not_run_is_started_when_a_person_asks_for_bluetooth_and_never_unasked() {
+    let name = "a_bluetoothd_that_does_not_run_is_started_when_a_person_asks_for_bluetooth_and_never_unasked";
+    alone(name, || async {
+        let ann = transport(0);
+        let mut listener = ann.listen(card()).await.expect("listens");
+        let _looks = ann.watch(true);
+        reaches(&ann, CarrierState::NoService).await;
+        let dialed = ann.connect(&Address { kind: link::CarrierKind::Bluetooth, text: address(1) }).await;
+        assert!(matches!(dialed, Err(LinkError::Carrier(CarrierState::NoService))));
+        assert_eq!(ann.adapters().await.iter().filter(|adapter| adapter.here).count(), 0);
+        assert!(!is_asked_for_bluetoothd(), "nobody has asked for Bluetooth");
+
+        let starts = async {
+            until("the bus starts bluetoothd", is_asked_for_bluetoothd).await;
+            Bluez::start(2).await
+        };
+        let (on, bluez) = tokio::join!(within("Bluetooth is on", ann.power_on()), starts);
+        on.expect("asked for");
+        reaches(&ann, CarrierState::Ready).await;
+        assert!(bluez.asked().powered >= 1);
+        let ben = transport(1);
         let mut link = meet(&ben, &mut *listener).await.expect("a link");
         exchange(&mut link, 100).await;
     });

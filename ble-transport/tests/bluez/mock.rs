@@ -83,6 +83,8 @@ pub(crate) struct Faults {
     pub(crate) crossed: VecDeque<bool>,
     /// Another name than the advertised one is known of every device, and devices that nobody hears are listed.
     pub(crate) remembers: bool,
+    /// The registration of an advertisement takes this long.
+    pub(crate) registers_for: Duration,
 }
 
 impl Default for Faults {
@@ -103,6 +105,7 @@ impl Default for Faults {
             resolved_after: Duration::ZERO,
             crossed: VecDeque::new(),
             remembers: false,
+            registers_for: Duration::ZERO,
         }
     }
 }
@@ -116,6 +119,8 @@ pub(crate) struct Asked {
     pub(crate) removed: u32,
     pub(crate) applications: u32,
     pub(crate) adverts: u32,
+    /// Registrations that have been answered.
+    pub(crate) answered: u32,
 }
 
 #[derive(Default)]

@@ -277,14 +277,6 @@ impl OnlineTransport {
         self.order(account::Order::SignOut);
     }
 
-    /// Sends the queue, disconnects, and stays offline. Returns when the server has accepted it, or after some seconds.
-    pub async fn part(&self) {
-        let (parted, done) = oneshot::channel();
-        self.order(account::Order::Part(parted));
-        // The sender is dropped with the task.
-        let _ = done.await;
-    }
-
     /// Signs in again with the same account, as after [`AccountState::Elsewhere`]: the other device stops.
     pub fn take_over(&self) {
         self.order(account::Order::TakeOver);
@@ -389,6 +381,14 @@ impl Transport for OnlineTransport {
             Ok(Some(stream)) => Ok(Box::new(stream)),
             _ => Err(LinkError::Unreachable(address.clone())),
         }
+    }
+
+    /// Sends the queue, disconnects, and stays offline. Returns when the server has accepted it, or after some seconds.
+    async fn part(&self) {
+        let (parted, done) = oneshot::channel();
+        self.order(account::Order::Part(parted));
+        // The sender is dropped with the task.
+        let _ = done.await;
     }
 
     async fn power_on(&self) -> Result<(), LinkError> {

@@ -152,6 +152,9 @@ impl Adverts {
             }
         }
         let (core, number) = (self.core.clone(), self.number);
+        let takes = core.air().faults.registers_for;
+        tokio::time::sleep(takes).await;
+        // Fails if the program or its advertisement is gone.
         let all = core
             .bus
             .call_method(
@@ -179,6 +182,7 @@ impl Adverts {
         if let Some(adapter) = core.air().adapters.get_mut(&number) {
             adapter.advert = Some(advert);
         }
+        core.air().asked.answered += 1;
         Ok(())
     }
 
