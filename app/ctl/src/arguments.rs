@@ -53,7 +53,7 @@ pub(crate) enum Command {
         #[arg(long, default_value = "qiyou-field-test.md")]
         file: PathBuf,
     },
-    /// Turn the Bluetooth adapter on
+    /// Turn the Bluetooth adapter on, and start bluetoothd where it does not run
     PowerOn,
     /// Scan for other devices and list them
     Scan {

@@ -357,7 +357,7 @@ fn an_invitation_of_ours_waits_can_be_withdrawn_and_its_end_is_said() {
 }
 
 #[test]
-fn bluetooth_that_is_off_has_a_button_and_comes_on() {
+fn bluetooth_that_is_off_or_whose_service_does_not_run_has_a_button_and_comes_on() {
     let stage = Stage::new();
     let mut told = started(&stage);
     let radio = |state: control::RadioState| {
@@ -367,15 +367,19 @@ fn bluetooth_that_is_off_has_a_button_and_comes_on() {
             ..Default::default()
         })
     };
-    told.say(radio(control::RadioState::RadioOff));
     told.app.go(Page::Nearby);
-    stage.settle(&told.scene);
-    told.asked();
-    tap(&stage, &told, "Turn Bluetooth on");
-    assert_eq!(only(&mut told), request::Body::PowerOn(control::PowerOn {}));
-    told.say(radio(control::RadioState::RadioReady));
-    stage.settle(&told.scene);
-    assert!(ElementHandle::find_by_accessible_label(told.app.window(), "Looking around…").next().is_some());
+    for state in [control::RadioState::RadioOff, control::RadioState::RadioNoService] {
+        told.say(radio(state));
+        stage.settle(&told.scene);
+        told.asked();
+        tap(&stage, &told, "Turn Bluetooth on");
+        assert_eq!(only(&mut told), request::Body::PowerOn(control::PowerOn {}));
+        told.say(radio(control::RadioState::RadioReady));
+        stage.settle(&told.scene);
+        assert!(
+            ElementHandle::find_by_accessible_label(told.app.window(), "Looking around…").next().is_some()
+        );
+    }
 }
 
 #[test]
