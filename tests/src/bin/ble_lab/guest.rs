@@ -6,12 +6,14 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixListener;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, Command};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -51,6 +53,8 @@ pub(crate) struct Guest {
     qemu: Child,
     line: Arc<Line>,
     heard: broadcast::Sender<Heard>,
+    /// The lab itself ends bluetoothd, or has.
+    ends_bluetoothd: AtomicBool,
 }
 
 #[derive(Default)]
@@ -89,7 +93,7 @@ impl Guest {
             .await
             .map_err(|_| anyhow!("side {side:?} did not boot; see console-{side:?}.log"))?
             .with_context(|| format!("side {side:?} ended while booting; see console-{side:?}.log"))?;
-        Ok(Guest { side, kernel, qemu, line, heard })
+        Ok(Guest { side, kernel, qemu, line, heard, ends_bluetoothd: AtomicBool::default() })
     }
 
     /// The output of its programs from now on.
@@ -156,6 +160,9 @@ impl Guest {
     }
 
     pub(crate) async fn signal(&self, name: &str, signal: rustix::process::Signal) -> Result<()> {
+        if name == BLUETOOTHD {
+            self.ends_bluetoothd.store(true, Relaxed);
+        }
         let what = What::Kill { name: name.into(), signal: signal.as_raw() };
         self.order(what, Duration::from_secs(30)).await.map(|_| ())
     }
@@ -187,8 +194,27 @@ impl Guest {
             Some(_) => &["/bin/bluetoothd", "-n", "-d"],
             None => &["/bin/bluetoothd", "-n"],
         };
-        self.start("bluetoothd", User::Root, command, Output::Log).await?;
+        self.start(BLUETOOTHD, User::Root, command, Output::Log).await?;
+        self.ends_bluetoothd.store(false, Relaxed);
         self.adapter_on().await
+    }
+
+    /// Starts a bluetoothd that crashed, as a desktop's next call would; `crashed` counts. Never returns but with an error.
+    pub(crate) async fn keep_bluetoothd(&self, crashed: &AtomicU32) -> Result<()> {
+        let mut heard = self.hear();
+        loop {
+            match heard.recv().await {
+                Ok(Heard::Ended { name, code })
+                    if name == BLUETOOTHD && !self.ends_bluetoothd.load(Relaxed) =>
+                {
+                    println!("ble-lab: bluetoothd of {:?} has crashed ({code:?})", self.side);
+                    crashed.fetch_add(1, Relaxed);
+                    self.start_bluetoothd().await.context("after bluetoothd has crashed")?;
+                }
+                Ok(_) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => bail!("side {:?}: the guest is gone", self.side),
+            }
+        }
     }
 
     /// Waits for the adapter to be on D-Bus, and powered.
@@ -254,9 +280,11 @@ impl Guest {
 
     /// The kernel's settings of the adapter that are on, as words.
     pub(crate) async fn adapter_settings(&self) -> Result<String> {
-        // btmgmt ends with its input, and then says no more.
-        let ask = "(echo info; sleep 1) | btmgmt | sed -n 's/.*current settings: //p'";
-        Ok(self.run(User::Root, &["sh", "-c", ask], Duration::from_secs(20)).await?.stdout)
+        // btmgmt ends with its input, and then says no more: on a busy machine it needs longer than a second.
+        let ask = "for time in 1 4 16; do \
+                    said=$( (echo info; sleep $time) | btmgmt | sed -n 's/.*current settings: //p'); \
+                    if [ -n \"$said\" ]; then break; fi; done; echo \"$said\"";
+        Ok(self.run(User::Root, &["sh", "-c", ask], Duration::from_secs(60)).await?.stdout)
     }
 
     /// Flight mode, as with `rfkill block bluetooth`.
@@ -366,6 +394,17 @@ impl Guest {
         }
     }
 
+    /// What may have failed below our own programs: bluetoothd that does not run, and the kernel's reports. For error reports.
+    pub(crate) async fn mishaps(&self) -> String {
+        let look = "pidof bluetoothd > /dev/null || echo 'bluetoothd does not run'; \
+                    dmesg | grep -E 'BUG|Oops|segfault|traps:|Out of memory|blocked for more' | tail -n 5; \
+                    tail -n 3 /var/log/bluetoothd.log";
+        match self.try_run(User::Root, &["sh", "-c", look], Duration::from_secs(10)).await {
+            Ok(done) => done.stdout,
+            Err(error) => format!("{error:#}"),
+        }
+    }
+
     pub(crate) async fn switch_off(&mut self) {
         let _ = self.qemu.kill().await;
     }
@@ -373,6 +412,7 @@ impl Guest {
 
 const CALL_BLUEZ: [&str; 4] = ["dbus-send", "--system", "--print-reply=literal", "--dest=org.bluez"];
 /// The adapter on the lab's radio, and the guest's own second adapter.
+const BLUETOOTHD: &str = "bluetoothd";
 const ADAPTER: &str = "hci0";
 const ANOTHER: &str = "hci1";
 const BLUEZ_CONF: &str = "/etc/bluetooth/main.conf";

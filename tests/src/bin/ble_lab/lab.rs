@@ -16,6 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 use ble_transport::stream::LARGEST;
 use futures::future::{join_all, try_join_all};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast::{Receiver, error::TryRecvError};
@@ -129,13 +130,31 @@ async fn play(options: &Options, report: &mut Report) -> Result<()> {
             }
         }
         lab.start_bluetooth(report).await?;
-        if options.cell.short {
-            short::play(&lab, &options.cell, options.seed, report).await
-        } else {
-            parts(&lab, options, report).await
-        }
+        let crashed = AtomicU32::new(0);
+        let keep = try_join_all(lab.guests().map(|guest| guest.keep_bluetoothd(&crashed)));
+        let plays = async {
+            if options.cell.short {
+                short::play(&lab, &options.cell, options.seed, report).await
+            } else {
+                parts(&lab, options, report).await
+            }
+        };
+        let played = tokio::select! {
+            played = plays => played,
+            kept = keep => kept.map(drop),
+        };
+        report.bluetoothd_crashes = crashed.into_inner();
+        played
     }
     .await;
+    // In the error, since of a run in CI only the last lines are kept.
+    let played = match played {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            let below = join_all(lab.guests().map(Guest::mishaps)).await;
+            Err(error.context(format!("below the hosts: {below:?}")))
+        }
+    };
     lab.save_logs().await;
     lab.stop().await;
     played

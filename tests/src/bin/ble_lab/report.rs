@@ -61,6 +61,8 @@ pub(crate) struct Report {
     pub(crate) games: BTreeMap<&'static str, Played>,
     pub(crate) cuts: u32,
     pub(crate) kills: u32,
+    /// How often bluetoothd crashed by itself and was started again.
+    pub(crate) bluetoothd_crashes: u32,
     pub(crate) moves_lost: u32,
     pub(crate) moves_doubled: u32,
     /// Whether both records were equal after every match; null if none was played.
@@ -239,6 +241,7 @@ impl Report {
             ),
             ("matches, moves", format!("{}, {}", self.matches, self.moves)),
             ("cuts, kills", format!("{}, {}", self.cuts, self.kills)),
+            ("bluetoothd crashed", format!("{} times", self.bluetoothd_crashes)),
             ("moves lost, doubled", format!("{}, {}", self.moves_lost, self.moves_doubled)),
             (
                 "records equal",
