@@ -59,8 +59,8 @@ const ADVERT_INTERVAL: Duration = Duration::from_millis(100);
 /// seconds.
 const SELDOM_INTERVAL: Duration = Duration::from_millis(1285);
 
-/// Runs until the transport has parted. It ends between two steps: bluetoothd 5.66 frees an advertisement twice, and crashes, if
-/// the program that registers it leaves before the answer (`add_client_complete` in its advertising.c).
+/// Runs until the transport has parted. It ends between two steps: bluetoothd 5.66 may free an advertisement twice if the program
+/// that registers it leaves before the answer (`add_client_complete` in its advertising.c).
 pub(crate) async fn supervise(shared: Arc<Shared>) {
     let mut supervisor = Supervisor::new(shared);
     loop {
