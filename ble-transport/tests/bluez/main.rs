@@ -419,7 +419,7 @@ fn who_leaves_says_the_last_words_of_a_link_first() {
             drop(at_ann);
         };
         let mut said = Vec::new();
-        let (_, (), read) =
+        let ((), (), read) =
             tokio::join!(within("it parts", ann.part()), goodbye, at_ben.read_to_end(&mut said));
         read.expect("a whole goodbye");
         assert_eq!(said, b"goodbye");
