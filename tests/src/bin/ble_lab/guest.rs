@@ -284,7 +284,7 @@ impl Guest {
         let ask = "for time in 1 4 16; do \
                     said=$( (echo info; sleep $time) | btmgmt | sed -n 's/.*current settings: //p'); \
                     if [ -n \"$said\" ]; then break; fi; done; echo \"$said\"";
-        Ok(self.run(User::Root, &["sh", "-c", ask], Duration::from_secs(60)).await?.stdout)
+        Ok(self.run(User::Root, &["sh", "-c", ask], Duration::from_mins(1)).await?.stdout)
     }
 
     /// Flight mode, as with `rfkill block bluetooth`.
