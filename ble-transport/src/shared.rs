@@ -1,7 +1,7 @@
 //! State shared by the parts of one transport: what is wanted of the radio, and its state.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     links: Arc<AtomicU32>,
     listener: Mutex<Option<Listening>>,
     /// Nothing is wanted any more but the links that are up.
-    parting: watch::Sender<bool>,
+    parting: AtomicBool,
     /// Notified when the wants change.
     pub(crate) changed: Arc<Notify>,
     /// Notified when a peer to be connected was not heard: a new scan is wanted.
@@ -74,7 +74,7 @@ impl Shared {
             dialing: Arc::default(),
             links: Arc::default(),
             listener: Mutex::default(),
-            parting: watch::Sender::new(false),
+            parting: AtomicBool::new(false),
             changed: Arc::default(),
             unheard: Notify::new(),
             met: Mutex::default(),
@@ -88,17 +88,17 @@ impl Shared {
 
     /// From now on only links that are up are wanted.
     pub(crate) fn part(&self) {
-        self.parting.send_replace(true);
+        self.parting.store(true, Relaxed);
         self.changed.notify_one();
     }
 
     /// Whether the transport is parting and its last link has ended.
     pub(crate) fn has_parted(&self) -> bool {
-        *self.parting.borrow() && self.links.load(Relaxed) == 0
+        self.parting.load(Relaxed) && self.links.load(Relaxed) == 0
     }
 
     pub(crate) fn wants(&self) -> Wants {
-        let parting = *self.parting.borrow();
+        let parting = self.parting.load(Relaxed);
         Wants {
             listening: self.listener().is_some() && !parting,
             scanning: if parting { 0 } else { self.scanning.load(Relaxed) },

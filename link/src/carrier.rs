@@ -186,7 +186,7 @@ pub trait Transport: Send + Sync + 'static {
     async fn connect(&self, address: &Address) -> Result<Box<dyn Duplex>, LinkError>;
 
     /// Before the program ends: stops finding and being found, lets the links that are up end, and tells servers and services that
-    /// this device leaves. Called once, after the listener and the watches have been dropped; returns when all that is done.
+    /// this device leaves. Called once; returns when all that is done.
     async fn part(&self) {}
 
     /// Switches the carrier on, at the user's explicit request, and starts its service if need be. Never called unasked.

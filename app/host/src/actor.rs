@@ -529,8 +529,8 @@ impl Actor {
         self.show_all_unseen();
         let effects = self.guests.stop(&self.rooms);
         self.do_guest_effects(effects);
-        // Connections and links end when their queues are dropped.
         let transports = self.transports();
+        // Connections and links end when their queues are dropped.
         self.people.clear();
         self.radios.clear();
         self.clients.close();

@@ -34,7 +34,7 @@ use crate::shared::Shared;
 
 /// Limit for any single call to BlueZ. bluer alone would wait for two minutes.
 const CALL_WITHIN: Duration = Duration::from_secs(10);
-/// Limit for the first call to a bluetoothd that D-Bus starts for it: dbus-daemon's own limit is 25 s (`service_start_timeout`).
+/// Limit for finding the adapter, where D-Bus may have to start bluetoothd: its own limit is 25 s (`service_start_timeout`).
 const START_WITHIN: Duration = Duration::from_secs(30);
 /// Limit for a bluetoothd that has just started to list its adapters.
 const ADAPTER_WITHIN: Duration = Duration::from_secs(5);
@@ -137,27 +137,33 @@ pub(crate) async fn forget(adapter: Option<&str>, address: &str) {
 pub(crate) async fn power_on(shared: &Shared) -> Result<(), LinkError> {
     let io = |error: bluer::Error| LinkError::Io(std::io::Error::other(error));
     let ran = shared.known_state().await != CarrierState::NoService;
-    let session = match timeout(START_WITHIN, Session::new()).await {
-        Ok(Ok(session)) => session,
+    let find = async {
+        let session = Session::new().await?;
+        // A bluetoothd that has just started lists its adapters a moment later.
+        let late = Instant::now() + if ran { Duration::ZERO } else { ADAPTER_WITHIN };
+        loop {
+            match pick(session.adapter_names().await?, shared.adapter().as_deref()) {
+                Some(name) => return session.adapter(&name).map(Some),
+                None if Instant::now() < late => sleep(Duration::from_millis(200)).await,
+                None => return Ok(None),
+            }
+        }
+    };
+    let adapter = match timeout(START_WITHIN, find).await {
+        Ok(Ok(Some(adapter))) => adapter,
+        Ok(Ok(None)) => return Err(LinkError::Carrier(CarrierState::NoAdapter)),
         Ok(Err(error)) if ran => return Err(io(error)),
         Err(_) if ran => return Err(LinkError::Io(std::io::ErrorKind::TimedOut.into())),
-        failed => {
-            let error = failed.map(|started| started.err().map(|error| error.to_string()));
-            tracing::warn!(?error, "bluetoothd was not started");
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "bluetoothd was not started");
+            return Err(LinkError::Carrier(CarrierState::NoService));
+        }
+        Err(_) => {
+            tracing::warn!("bluetoothd was not started in time");
             return Err(LinkError::Carrier(CarrierState::NoService));
         }
     };
-    // A bluetoothd that has just started lists its adapters a moment later.
-    let late = Instant::now() + if ran { Duration::ZERO } else { ADAPTER_WITHIN };
-    let name = loop {
-        let names = session.adapter_names().await.map_err(io)?;
-        match pick(names, shared.adapter().as_deref()) {
-            Some(name) => break name,
-            None if Instant::now() < late => sleep(Duration::from_millis(200)).await,
-            None => return Err(LinkError::Carrier(CarrierState::NoAdapter)),
-        }
-    };
-    match timeout(CALL_WITHIN, session.adapter(&name).map_err(io)?.set_powered(true)).await {
+    match timeout(CALL_WITHIN, adapter.set_powered(true)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) if rfkill::block(Path::new(rfkill::CLASS)).is_some() => {
             Err(LinkError::Carrier(CarrierState::Blocked))

@@ -41,8 +41,10 @@ fn alone<F: Future<Output = ()>>(name: &str, story: impl FnOnce() -> F) {
     let services = directory.path().join("dbus-1/services");
     std::fs::create_dir_all(&services).expect("a directory");
     let asked = directory.path().join("asked");
-    let service =
-        format!("[D-BUS Service]\nName=org.bluez\nExec=/bin/sh -c 'touch {}; sleep 60'\n", asked.display());
+    let service = format!(
+        "[D-BUS Service]\nName=org.bluez\nExec=/bin/sh -c 'touch {0}; [ ! -e {0}-in-vain ] || exit 1; sleep 60'\n",
+        asked.display()
+    );
     std::fs::write(services.join("org.bluez.service"), service).expect("it is written");
     let mut daemon = Command::new("dbus-daemon")
         .args(["--session", "--nofork", "--print-address=1"])
@@ -413,14 +415,15 @@ fn who_leaves_says_the_last_words_of_a_link_first() {
         let mut listener = ann.listen(card()).await.expect("listens");
         let (mut at_ben, mut at_ann) = meet(&ben, &mut *listener).await.expect("a link");
         drop(listener);
+        let mut parts = std::pin::pin!(within("it parts", ann.part()));
+        assert!(timeout(Duration::from_millis(500), &mut parts).await.is_err(), "a link is up");
         let goodbye = async {
             at_ann.write_all(b"goodbye").await.expect("sent");
             at_ann.shutdown().await.expect("ended");
             drop(at_ann);
         };
         let mut said = Vec::new();
-        let ((), (), read) =
-            tokio::join!(within("it parts", ann.part()), goodbye, at_ben.read_to_end(&mut said));
+        let ((), (), read) = tokio::join!(parts, goodbye, at_ben.read_to_end(&mut said));
         read.expect("a whole goodbye");
         assert_eq!(said, b"goodbye");
     });
@@ -438,6 +441,16 @@ fn a_bluetoothd_that_does_not_run_is_started_when_a_person_asks_for_bluetooth_an
         assert!(matches!(dialed, Err(LinkError::Carrier(CarrierState::NoService))));
         assert_eq!(ann.adapters().await.iter().filter(|adapter| adapter.here).count(), 0);
         assert!(!is_asked_for_bluetoothd(), "nobody has asked for Bluetooth");
+
+        let asked = std::env::var(ALONE).expect("a private bus");
+        let in_vain = format!("{asked}-in-vain");
+        std::fs::write(&in_vain, "").expect("it is written");
+        let on = within("it cannot be started", ann.power_on()).await;
+        assert!(matches!(on, Err(LinkError::Carrier(CarrierState::NoService))), "{on:?}");
+        assert!(is_asked_for_bluetoothd());
+        for file in [asked, in_vain] {
+            std::fs::remove_file(file).expect("it is there");
+        }
 
         let starts = async {
             until("the bus starts bluetoothd", is_asked_for_bluetoothd).await;

@@ -42,7 +42,7 @@ pub(crate) async fn each_is_felt_and_passes(lab: &Lab, report: &mut Report) -> R
     back_up(report, &mut client, "the adapter switched off and on", begun).await?;
 
     let begun = Instant::now();
-    lab.b.kill("bluetoothd").await?;
+    lab.b.kill_bluetoothd().await?;
     expect(&mut client, "bare-hold", "down").await?;
     lab.b.start_bluetoothd().await?;
     back_up(report, &mut client, "bluetoothd killed and started", begun).await?;

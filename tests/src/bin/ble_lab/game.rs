@@ -596,7 +596,7 @@ impl<'a> Table<'a> {
                 told = Some((who, &[RadioState::RadioNoAdapter]));
             }
             Strike::Bluetoothd(who, time) => {
-                self.player(who).guest.kill("bluetoothd").await?;
+                self.player(who).guest.kill_bluetoothd().await?;
                 sleep(time).await;
                 self.player(who).guest.start_bluetoothd().await?;
                 free = Instant::now();

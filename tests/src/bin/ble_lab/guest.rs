@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -53,8 +53,8 @@ pub(crate) struct Guest {
     qemu: Child,
     line: Arc<Line>,
     heard: broadcast::Sender<Heard>,
-    /// The lab itself ends bluetoothd, or has.
-    ends_bluetoothd: AtomicBool,
+    /// How often the lab itself has killed bluetoothd, and its end has not been heard yet.
+    kills_of_bluetoothd: AtomicU32,
 }
 
 #[derive(Default)]
@@ -93,7 +93,7 @@ impl Guest {
             .await
             .map_err(|_| anyhow!("side {side:?} did not boot; see console-{side:?}.log"))?
             .with_context(|| format!("side {side:?} ended while booting; see console-{side:?}.log"))?;
-        Ok(Guest { side, kernel, qemu, line, heard, ends_bluetoothd: AtomicBool::default() })
+        Ok(Guest { side, kernel, qemu, line, heard, kills_of_bluetoothd: AtomicU32::default() })
     }
 
     /// The output of its programs from now on.
@@ -160,9 +160,6 @@ impl Guest {
     }
 
     pub(crate) async fn signal(&self, name: &str, signal: rustix::process::Signal) -> Result<()> {
-        if name == BLUETOOTHD {
-            self.ends_bluetoothd.store(true, Relaxed);
-        }
         let what = What::Kill { name: name.into(), signal: signal.as_raw() };
         self.order(what, Duration::from_secs(30)).await.map(|_| ())
     }
@@ -194,9 +191,14 @@ impl Guest {
             Some(_) => &["/bin/bluetoothd", "-n", "-d"],
             None => &["/bin/bluetoothd", "-n"],
         };
-        self.start(BLUETOOTHD, User::Root, command, Output::Log).await?;
-        self.ends_bluetoothd.store(false, Relaxed);
+        self.start("bluetoothd", User::Root, command, Output::Log).await?;
         self.adapter_on().await
+    }
+
+    /// `kill -9`, see [`kill`](Self::kill).
+    pub(crate) async fn kill_bluetoothd(&self) -> Result<()> {
+        self.kills_of_bluetoothd.fetch_add(1, Relaxed);
+        self.kill("bluetoothd").await
     }
 
     /// Starts a bluetoothd that crashed, as a desktop's next call would; `crashed` counts. Never returns but with an error.
@@ -204,9 +206,12 @@ impl Guest {
         let mut heard = self.hear();
         loop {
             match heard.recv().await {
-                Ok(Heard::Ended { name, code })
-                    if name == BLUETOOTHD && !self.ends_bluetoothd.load(Relaxed) =>
-                {
+                Ok(Heard::Ended { name, code }) if name == "bluetoothd" => {
+                    let killed =
+                        self.kills_of_bluetoothd.fetch_update(Relaxed, Relaxed, |n| n.checked_sub(1));
+                    if killed.is_ok() {
+                        continue;
+                    }
                     println!("ble-lab: bluetoothd of {:?} has crashed ({code:?})", self.side);
                     crashed.fetch_add(1, Relaxed);
                     self.start_bluetoothd().await.context("after bluetoothd has crashed")?;
@@ -412,7 +417,6 @@ impl Guest {
 
 const CALL_BLUEZ: [&str; 4] = ["dbus-send", "--system", "--print-reply=literal", "--dest=org.bluez"];
 /// The adapter on the lab's radio, and the guest's own second adapter.
-const BLUETOOTHD: &str = "bluetoothd";
 const ADAPTER: &str = "hci0";
 const ANOTHER: &str = "hci1";
 const BLUEZ_CONF: &str = "/etc/bluetooth/main.conf";
