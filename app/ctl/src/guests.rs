@@ -1,6 +1,6 @@
 //! Commands about guests: people with a browser.
 
-use client::json;
+use client::{json, words};
 use proto::board::Side;
 use proto::control::{self, HotspotState, Room, event, reply, request, seat};
 use serde_json::json;
@@ -25,7 +25,7 @@ impl Conversation {
                     || [&code.url].into_iter().chain(&code.others).cloned().collect::<Vec<_>>().join("\n");
                 self.print(
                     || if plain { code.url.clone() } else { format!("{qr}\n{}", all()) },
-                    || json!({"url": code.url, "others": code.others, "side": code.side, "qr": qr}),
+                    || json!({"url": code.url, "others": code.others, "side": code.side, "qr": qr, "seat": words::side(code.seat)}),
                 )
             }
             GuestCommand::Close { place } => {

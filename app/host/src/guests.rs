@@ -296,6 +296,7 @@ impl Guests {
             others: others.iter().take(limits::GUEST_ADDRESSES).map(url).collect(),
             side: qr.side as u32,
             dark: qr.packed().into(),
+            seat: side_number(room_and_side(place).and_then(|(_, side)| side)),
         };
         Ok((code, effects))
     }
@@ -585,6 +586,21 @@ fn gone(room: &str, side: Option<Side>) -> GuestEffect {
         room_id: room.to_owned(),
         side: side_number(side),
     }))
+}
+
+/// The guest's seat of which a client wants a code: that of this side; without one, the first in which nobody is, so that two guests
+/// get theirs in turn.
+pub(crate) fn place_shown(
+    room: &Room,
+    side: i32,
+    watch: bool,
+    is_present: impl Fn(Side) -> bool,
+) -> Result<Place, Refusal> {
+    let waits = |side: &Side| matches!(room.seat(*side), Seat::Guest(_)) && !is_present(*side);
+    match Side::BOTH.into_iter().find(waits) {
+        Some(waiting) if !watch && show::parse_side(side).is_none() => Ok(seat_of(room.id(), waiting)),
+        _ => place_meant(room, side, watch),
+    }
 }
 
 /// The place that a client means: the guest's seat of this side, or the only one; or the spectators.

@@ -1,5 +1,6 @@
 //! Guests with a browser: whole matches over real sockets, unknown clients, and no listening port unless requested.
 
+mod ends;
 mod gate;
 #[cfg(target_os = "linux")]
 mod hotspot;
@@ -99,6 +100,12 @@ fn said(action: Action) -> Value {
     }
 }
 
+/// Whether nobody is at the guest's seat of this side.
+fn is_away(room: &control::Room, guest: Side) -> bool {
+    let seat = if guest == Side::First { &room.first } else { &room.second };
+    seat.as_ref().is_none_or(|seat| seat.away)
+}
+
 /// A random action that eventually ends a game: in Go both sides pass after a while and agree.
 fn any_action(game: &AnyGame, rng: &mut Rng) -> Action {
     let legal = game.legal_actions();
@@ -114,7 +121,8 @@ fn any_action(game: &AnyGame, rng: &mut Rng) -> Action {
     from[rng.below(from.len() as u32) as usize]
 }
 
-/// Plays a match to its end by random moves; at each ply the guest's page is reloaded, and each of its actions is sent twice.
+/// Plays a match to its end by random moves. At each ply of the guest the page is reloaded, after the reply or before it, and each of
+/// its actions is sent twice; every fourth ply of the host is refused, because the page's connection is lost.
 async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u64) -> Vec<Value> {
     let mut house = House::new(seed);
     let mut device = device(&mut house).await;
@@ -123,16 +131,11 @@ async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u6
     let code = code(client, &id, false).await;
     let mut rng = Rng::new(seed);
     let mut page = Page::come(&code, TAB, 0).await;
-    let (mut heard, mut reloads) = (Vec::new(), 0);
+    let (mut heard, mut reloads, mut cuts) = (Vec::new(), 0, 0);
     page.until_room(|_| true).await;
     loop {
         client
-            .until("the guest is here", |seen| {
-                let seat = |room: &control::Room| {
-                    if guest == Side::First { room.first.clone() } else { room.second.clone() }
-                };
-                seen.rooms.get(&id).and_then(seat).is_some_and(|seat| !seat.away)
-            })
+            .until("the guest is here", |seen| seen.rooms.get(&id).is_some_and(|room| !is_away(room, guest)))
             .await;
         let room = client.seen.rooms[&id].clone();
         if room.result.is_some() {
@@ -146,14 +149,19 @@ async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u6
             assert_eq!(page.room["can_act"], json!(true), "{}", page.room);
             let mut act = page.position();
             act["action"] = said(action);
-            let reply = page.ask("act", act.clone()).await;
-            if reply["refused"] == json!("stale") {
-                // The host has proposed dead stones meanwhile.
-                assert_eq!(game, Game::Go);
-                client.until("the marks", |seen| seen.rooms[&id].record.len() > before).await;
-                continue;
+            // The host has proposed dead stones meanwhile.
+            let is_stale = |reply: &Value| game == Game::Go && reply["refused"] == json!("stale");
+            if reloads % 2 == 0 {
+                let reply = page.ask("act", act.clone()).await;
+                if is_stale(&reply) {
+                    client.until("the marks", |seen| seen.rooms[&id].record.len() > before).await;
+                    continue;
+                }
+                assert_eq!(reply["ok"], json!(true), "{action:?}: {reply}");
+            } else {
+                // The connection is lost before the reply, perhaps before the host has read the action.
+                page.tell("act", act.clone()).await;
             }
-            assert_eq!(reply["ok"], json!(true), "{action:?}: {reply}");
             // A reload at every ply: the guest gets the same seat, and a repeated action is not played again.
             heard.append(&mut page.heard);
             page = Page::come(&code, TAB, page.id()).await;
@@ -161,6 +169,10 @@ async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u6
             page.until_room(|_| true).await;
             assert_eq!(page.room["you"], json!(if guest == Side::First { "first" } else { "second" }));
             let again = page.ask("act", act).await;
+            if is_stale(&again) {
+                client.until("the marks", |seen| seen.rooms[&id].record.len() > before).await;
+                continue;
+            }
             let over = page.room["result"] != Value::Null;
             assert!(again["ok"] == json!(true), "{action:?} again, over: {over}: {again}");
             client.until("the guest's action", |seen| seen.rooms[&id].record.len() > before).await;
@@ -170,6 +182,22 @@ async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u6
                 action: Some(wire::action(action)),
                 notation: String::new(),
             };
+            let is_cut = before % 8 < 2;
+            if is_cut {
+                let first_id = page.id();
+                heard.append(&mut page.heard);
+                // All of the last reload has been read, so that the next absence is this one.
+                let few = control::ListMatches { limit: 1, ..Default::default() };
+                client.ask(request::Body::ListMatches(few)).await.expect("a list");
+                drop(page);
+                client.until("the guest is away", |seen| is_away(&seen.rooms[&id], guest)).await;
+                let refusal = client.ask(request::Body::Act(act.clone())).await.expect_err("the match waits");
+                assert_eq!(refusal.code(), control::RefusalCode::RefusalLinkLost);
+                cuts += 1;
+                page = Page::come(&code, TAB, first_id).await;
+                page.until_room(|_| true).await;
+                client.until("the guest is back", |seen| !is_away(&seen.rooms[&id], guest)).await;
+            }
             if let Err(refusal) = client.ask(request::Body::Act(act)).await {
                 // A race between this test and the host's proposal of dead stones, or the page that is being reloaded.
                 assert!(
@@ -184,7 +212,7 @@ async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u6
     assert_eq!(page.room["record"], json!(room.record), "nothing is lost or doubled");
     assert_eq!(page.room["digest"], json!(format!("{:016x}", room.digest)));
     assert!(!page.room["result"]["words"]["zh"].as_str().unwrap_or("").is_empty());
-    assert!(reloads > 3, "{reloads} reloads");
+    assert!(reloads > 3 && cuts > 0, "{reloads} reloads, {cuts} cuts");
     // The record names the guest.
     let listed = control::ListMatches { limit: 10, opponent: "ben".into(), ..Default::default() };
     let Ok(reply::Body::Matches(list)) = client.ask(request::Body::ListMatches(listed)).await else {
@@ -255,11 +283,17 @@ async fn a_race_is_run_on_both_boards_and_a_reload_loses_no_press() {
             act["action"] = said(*action);
             act
         };
-        assert_eq!(page.ask("act", act.clone()).await["ok"], json!(true));
+        if presses % 2 == 1 {
+            assert_eq!(page.ask("act", act.clone()).await["ok"], json!(true));
+        } else {
+            // The connection is lost before the reply, perhaps before the host has read the press.
+            page.tell("act", act.clone()).await;
+        }
         page = Page::come(&code, TAB, page.id()).await;
         page.until_room(|_| true).await;
-        assert_eq!(page.room["race"]["my_presses"], json!(presses), "a reload loses no press");
-        assert_eq!(page.ask("act", act).await["ok"], json!(true), "and none is doubled");
+        assert_eq!(page.ask("act", act).await["ok"], json!(true));
+        page.until_room(|room| room["race"]["my_presses"] != json!(presses - 1)).await;
+        assert_eq!(page.room["race"]["my_presses"], json!(presses), "none is lost, and none doubled");
     }
     page.until_room(|room| room["race"]["i_finished"] == json!(true)).await;
     // The host's player is slower: the run ends by itself, and the guest has won.

@@ -78,12 +78,17 @@ impl Page {
         let _ = timeout(PATIENCE, self.socket.send(Frame::text(text))).await;
     }
 
-    /// Sends a message with a new id, and the fields of the room that every such message has.
-    pub(crate) async fn ask(&mut self, kind: &str, mut fields: Value) -> Value {
+    /// Sends a message with a new id; returns its reply.
+    pub(crate) async fn ask(&mut self, kind: &str, fields: Value) -> Value {
+        self.tell(kind, fields).await;
+        self.answer().await
+    }
+
+    /// Sends a message with a new id, and reads no reply.
+    pub(crate) async fn tell(&mut self, kind: &str, mut fields: Value) {
         self.id += 1;
         fields["id"] = self.id.into();
         self.say(&json!({ (kind): fields })).await;
-        self.answer().await
     }
 
     /// The reply to the last message: its kind's content.

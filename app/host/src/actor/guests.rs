@@ -11,7 +11,7 @@ use tracing::{info, warn};
 use crate::actor::{Actor, Message};
 use crate::desktop::{AccessPointNews, make_access_point};
 use crate::games;
-use crate::guests::{Asked, Deed, GuestEffect, Not, decide, place_meant, result_words};
+use crate::guests::{Asked, Deed, GuestEffect, Not, decide, place_meant, place_shown, result_words};
 use crate::refusal::Refusal;
 use crate::responder::{Answer, done};
 use crate::room::Seat;
@@ -22,7 +22,8 @@ use crate::show;
 impl Actor {
     pub(crate) fn show_guest_code(&mut self, show: &control::ShowGuestCode) -> Result<Answer, Refusal> {
         let id = self.room_id(&show.room_id)?;
-        let place = place_meant(&self.rooms[&id], show.side, show.watch)?;
+        let is_present = |side| self.guests.is_present(id, side);
+        let place = place_shown(&self.rooms[&id], show.side, show.watch, is_present)?;
         self.guests.may_show(&self.rooms[&id])?;
         let inbox = self.inbox.clone();
         self.guests.listen(&mut self.tasks, move |news| {

@@ -183,7 +183,7 @@ impl ClubPage {
             (Ok(reply::Body::RoomId(room)), Question::Begin { guest }) => {
                 cx.go.room(&room);
                 if *guest {
-                    guest::show_code(room, false, false, cx);
+                    guest::show_code(room, false, cx);
                 }
             }
             // The dialog covers a remark.

@@ -26,6 +26,8 @@ pub(crate) struct Guest {
 struct Shown {
     room: String,
     watch: bool,
+    /// The guest's seat; unspecified for spectators.
+    side: wire::Side,
     url: String,
     /// Why there is no code.
     trouble: Option<control::Words>,
@@ -38,6 +40,7 @@ pub(crate) enum Question {
     Code {
         room: String,
         watch: bool,
+        side: wire::Side,
     },
 }
 
@@ -53,17 +56,17 @@ impl Guest {
         dialog.on_open(touched!(app, |_pages, cx| open(cx)));
         dialog.on_show(touched!(app, |_pages, cx, watch| {
             if let Some(room) = cx.known.room.as_ref().map(|room| room.id.clone()) {
-                show_code(room, watch, false, cx);
+                show_code(room, watch, cx);
             }
         }));
         dialog.on_renew(touched!(app, |pages, cx| {
             if let Some(shown) = &pages.guest.shown {
-                show_code(shown.room.clone(), shown.watch, true, cx);
+                shown.ask(true, cx);
             }
         }));
         dialog.on_stop(touched!(app, |pages, cx| {
-            if let Some(Shown { room, watch, .. }) = pages.guest.shown.take() {
-                let close = control::CloseGuestCode { room_id: room, watch, ..Default::default() };
+            if let Some(Shown { room, watch, side, .. }) = pages.guest.shown.take() {
+                let close = control::CloseGuestCode { room_id: room, watch, side: side.into() };
                 cx.ask.done(request::Body::CloseGuestCode(close));
             }
         }));
@@ -86,16 +89,19 @@ impl Guest {
             let asks = hotspot.state() != control::HotspotState::HotspotStarting
                 && cx.known.question == Dialog::GuestCode;
             if let Some(shown) = self.shown.as_ref().filter(|_| asks) {
-                show_code(shown.room.clone(), shown.watch, false, cx);
+                shown.ask(false, cx);
             }
         }
         let event::Body::Guest(guest) = event else { return };
-        let came = |shown: &Shown| shown.room == guest.room_id && !shown.watch && guest.side != 0;
+        let came = |shown: &Shown| shown.room == guest.room_id && !shown.watch && guest.side() == shown.side;
         let closes = cx.known.question == Dialog::GuestCode && self.shown.as_ref().is_some_and(came);
         if guest.present && closes {
             cx.feel.hear(Cue::YourTurn);
             cx.go.dialog(Dialog::None);
             cx.go.remark(Remark::GuestCame, &guest.name);
+            if waits_for_another(cx.known, guest) {
+                show_code(guest.room_id.clone(), false, cx);
+            }
         }
     }
 
@@ -103,15 +109,15 @@ impl Guest {
         match (answer, question) {
             (Ok(reply::Body::RoomId(room)), Question::Open) => {
                 cx.go.room(&room);
-                show_code(room, false, false, cx);
+                show_code(room, false, cx);
             }
-            (Ok(reply::Body::GuestCode(code)), Question::Code { room, watch }) => {
+            (Ok(reply::Body::GuestCode(code)), Question::Code { room, watch, .. }) => {
                 self.picture = code_picture(code.side, &code.dark);
-                self.shown = Some(Shown { room, watch, url: code.url, trouble: None });
+                self.shown = Some(Shown { room, watch, side: code.seat(), url: code.url, trouble: None });
                 cx.go.dialog(Dialog::GuestCode);
             }
-            (Err(refusal), Question::Code { room, watch }) if refusal.reason.is_some() => {
-                self.shown = Some(Shown { room, watch, url: String::new(), trouble: refusal.reason });
+            (Err(refusal), Question::Code { room, watch, side }) if refusal.reason.is_some() => {
+                self.shown = Some(Shown { room, watch, side, url: String::new(), trouble: refusal.reason });
                 cx.go.dialog(Dialog::GuestCode);
             }
             (Err(refusal), _) => cx.go.refused(refusal, Remark::BadRequest),
@@ -145,7 +151,10 @@ impl Guest {
         dialog.set_watch(shown.watch);
         dialog.set_trouble(new_game::said(shown.trouble.as_ref(), known.chinese()).into());
         let mut guests = known.state.guests.values();
-        let guest = guests.find(|guest| guest.room_id == shown.room && (guest.side == 0) == shown.watch);
+        let guest = guests.find(|guest| guest.room_id == shown.room && guest.side() == shown.side);
+        let room = known.state.rooms.get(&shown.room);
+        let expected = room.and_then(|room| seat_of(room, shown.side)).map_or("", |seat| &seat.name);
+        dialog.set_expected(expected.into());
         dialog.set_present(guest.is_some_and(|guest| guest.present));
         dialog.set_came(guest.is_some_and(|guest| guest.came));
         dialog.set_watchers(guest.map_or(0, |guest| guest.watchers as i32));
@@ -174,8 +183,40 @@ fn open(cx: &mut Cx<'_>) {
     cx.ask.send(request::Body::OpenRoom(open), Question::Open);
 }
 
-pub(super) fn show_code(room: String, watch: bool, renew: bool, cx: &mut Cx<'_>) {
-    let side = wire::Side::Unspecified.into();
-    let code = control::ShowGuestCode { room_id: room.clone(), side, watch, renew };
-    cx.ask.send(request::Body::ShowGuestCode(code), Question::Code { room, watch });
+/// Asks for the code for spectators, or of the first guest's seat in which nobody is.
+pub(super) fn show_code(room: String, watch: bool, cx: &mut Cx<'_>) {
+    ask_for(room, watch, wire::Side::Unspecified, false, cx);
+}
+
+fn ask_for(room: String, watch: bool, side: wire::Side, renew: bool, cx: &mut Cx<'_>) {
+    let code = control::ShowGuestCode { room_id: room.clone(), side: side.into(), watch, renew };
+    cx.ask.send(request::Body::ShowGuestCode(code), Question::Code { room, watch, side });
+}
+
+impl Shown {
+    /// Asks for this code again; `renew`: for another one in its place.
+    fn ask(&self, renew: bool, cx: &mut Cx<'_>) {
+        ask_for(self.room.clone(), self.watch, self.side, renew, cx);
+    }
+}
+
+/// Whether the match of this guest has another guest's seat, in which nobody is.
+fn waits_for_another(known: &AppState, guest: &control::Guest) -> bool {
+    let other = match guest.side() {
+        wire::Side::First => wire::Side::Second,
+        _ => wire::Side::First,
+    };
+    let is_guest = |seat: &Seat| matches!(seat.who, Some(seat::Who::Guest(_)));
+    let seat = known.state.rooms.get(&guest.room_id).and_then(|room| seat_of(room, other));
+    let there = known.state.guests.get(&(guest.room_id.clone(), other.into()));
+    seat.is_some_and(is_guest) && there.is_none_or(|there| !there.present)
+}
+
+/// The seat of this side; none for spectators.
+fn seat_of(room: &control::Room, side: wire::Side) -> Option<&Seat> {
+    match side {
+        wire::Side::First => room.first.as_ref(),
+        wire::Side::Second => room.second.as_ref(),
+        wire::Side::Unspecified => None,
+    }
 }

@@ -60,7 +60,11 @@ pub(crate) fn remark(told: &Told) -> Remark {
 }
 
 pub(crate) fn started(stage: &Stage) -> Told {
-    let mut told = Told::new(stage, SIZES[0]);
+    started_at(stage, SIZES[0])
+}
+
+fn started_at(stage: &Stage, size: (u32, u32, f32)) -> Told {
+    let mut told = Told::new(stage, size);
     told.prefer(false, false, 0);
     stage.settle(&told.scene);
     told.asked();
@@ -68,7 +72,12 @@ pub(crate) fn started(stage: &Stage) -> Told {
 }
 
 pub(crate) fn playing(stage: &Stage, room: control::Room) -> Told {
-    let mut told = started(stage);
+    playing_at(stage, SIZES[0], room)
+}
+
+/// A match on a screen of this size.
+pub(crate) fn playing_at(stage: &Stage, size: (u32, u32, f32), room: control::Room) -> Told {
+    let mut told = started_at(stage, size);
     told.say(event::Body::Room(room));
     stage.pass(Duration::ZERO);
     told.app.open_room("room");

@@ -213,15 +213,37 @@ pub(crate) fn guest(name: &str, present: bool) -> control::Guest {
     }
 }
 
-/// Answers the pending request for a code.
+/// A match of two guests, who were given these names; an empty one has come to nobody.
+pub(crate) fn with_two_guests(first: &str, second: &str) -> control::Room {
+    let guest = |name: &str| control::Seat {
+        who: Some(control::seat::Who::Guest(true)),
+        name: name.into(),
+        away: true,
+        ..Default::default()
+    };
+    room(guest(first), guest(second), &[])
+}
+
+/// Answers the pending request for a code, of the second seat unless another one was asked for.
 pub(crate) fn show_guest_code(told: &mut Told) -> control::ShowGuestCode {
+    show_guest_code_of(told, Side::Second)
+}
+
+/// Answers the pending request for a code, with that of this seat unless another one was asked for.
+pub(crate) fn show_guest_code_of(told: &mut Told, seat: Side) -> control::ShowGuestCode {
     let all = told.asked();
     let found = all.iter().find_map(|one| match body(one) {
         request::Body::ShowGuestCode(show) => Some((one.id, show.clone())),
         _ => None,
     });
     let (id, show) = found.unwrap_or_else(|| panic!("no code was asked for: {all:?}"));
+    let seat = match show.side() {
+        _ if show.watch => Side::Unspecified,
+        Side::Unspecified => seat,
+        side => side,
+    };
     let code = control::GuestCode {
+        seat: seat.into(),
         url: "http://192.0.2.2:40123/#8dRTvWmN0qKXz5yBhLgEcA".into(),
         side: 21,
         dark: (0..63u8).map(|byte| byte.wrapping_mul(151) ^ 0x5a).collect::<Vec<u8>>().into(),
