@@ -131,9 +131,11 @@ test-kiosk: ## test the app without a desktop, on a virtual machine's screen and
 	@scripts/need build kiosk lab test-kiosk
 	tests/kiosk/run
 
-test-guest: ## test the guest's page in real Chromium, Firefox and WebKit, with a real qiyoud; SHORT=1: a part, in Chromium; see tests/guest/README.md
-	@scripts/need build $(if $(SHORT),chromium,guest)
+test-guest: ## test guests: their page in real Chromium, Firefox and WebKit with a real qiyoud, hostile clients, the Wi-Fi for guests; SHORT=1: the page in Chromium, a part; see tests/guest/README.md
+	@scripts/need build $(if $(SHORT),chromium,guest lab)
 	tests/guest/run $(if $(SHORT),--short)
+	$(if $(SHORT),,$(WITHIN) $(CARGO) test -p tests --locked --test guests)
+	$(if $(SHORT),,tests/hotspot/run)
 
 test-hotspot: ## test the Wi-Fi for guests with Debian's NetworkManager and emulated radios in a virtual machine
 	@scripts/need build lab

@@ -132,6 +132,12 @@ impl Guests {
         self.config.is_some()
     }
 
+    /// The TCP port on which browsers are awaited, and whether it is the same after a restart. `None`: nobody is awaited.
+    pub(crate) fn port(&self) -> Option<(u16, bool)> {
+        let is_fixed = self.config.as_ref().is_some_and(|config| config.port != 0);
+        self.server.as_ref().map(|server| (server.port(), is_fixed))
+    }
+
     pub(crate) fn is_present(&self, id: MatchId, side: Side) -> bool {
         self.codes.is_present(&seat_of(id, side))
     }

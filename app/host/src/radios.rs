@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use link::{Accepted, Card, CarrierKind, CarrierState, Transport, Verdict, WatchEvent};
+use link::{Accepted, Card, CarrierKind, CarrierState, Finding, Transport, Verdict, WatchEvent};
 use proto::control;
 use proto::limits;
 use tokio::sync::watch;
@@ -67,21 +67,31 @@ pub(crate) async fn diagnose(transports: &[Arc<dyn Transport>]) -> Vec<control::
     }
     for transport in transports {
         let findings = tokio::time::timeout(DIAGNOSIS, transport.diagnose()).await;
-        checks.extend(findings.unwrap_or_default().into_iter().map(|finding| {
-            control::Check {
-                subject: finding.subject.into(),
-                state: match finding.verdict {
-                    Verdict::Good => control::CheckState::CheckOk,
-                    Verdict::Limited => control::CheckState::CheckWarning,
-                    Verdict::Broken => control::CheckState::CheckFailed,
-                }
-                .into(),
-                found: finding.found,
-                remedy: finding.remedy,
-            }
-        }));
+        checks.extend(findings.unwrap_or_default().into_iter().map(check));
     }
     checks
+}
+
+fn check(finding: Finding) -> control::Check {
+    control::Check {
+        subject: finding.subject.into(),
+        state: match finding.verdict {
+            Verdict::Good => control::CheckState::CheckOk,
+            Verdict::Limited => control::CheckState::CheckWarning,
+            Verdict::Broken => control::CheckState::CheckFailed,
+        }
+        .into(),
+        found: finding.found,
+        remedy: finding.remedy,
+    }
+}
+
+/// The doctor's line about the port on which guests' browsers are awaited now.
+pub(crate) async fn diagnose_guest_port(port: u16, is_fixed: bool) -> Option<control::Check> {
+    let fixed_by = (!is_fixed).then_some("--guest-port");
+    let examined = tokio::task::spawn_blocking(move || link::lan::examine_guest_port(port, fixed_by));
+    // An error is a panic there, or programs that do not end.
+    tokio::time::timeout(DIAGNOSIS, examined).await.ok()?.ok().map(check)
 }
 
 /// Turns on the Bluetooth adapter, if there is one: networks and servers are not under this device's control. Returns why it

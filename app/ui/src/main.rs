@@ -43,6 +43,10 @@ struct Arguments {
     #[cfg(feature = "guest")]
     #[arg(long)]
     no_guests: bool,
+    /// TCP port for guests if no daemon is running, for a firewall rule [default: any free port]
+    #[cfg(feature = "guest")]
+    #[arg(long, conflicts_with = "no_guests")]
+    guest_port: Option<u16>,
     /// Do not sign in to the account if no daemon is running
     #[cfg(feature = "online")]
     #[arg(long)]
@@ -234,6 +238,7 @@ async fn reach_host(
     #[cfg(feature = "guest")]
     if !arguments.no_guests {
         config = config.with_guests(host::GuestConfig {
+            port: arguments.guest_port.unwrap_or(0),
             network_manager: Some(host::Bus::Usual),
             ..host::GuestConfig::default()
         });

@@ -268,13 +268,31 @@ impl Transport for LanTransport {
         let mdns_port = config.mdns_port;
         let interfaces: Vec<_> = usable.into_iter().map(|one| (one.name.clone(), one.ip())).collect();
         let examined = tokio::task::spawn_blocking(move || {
-            let needed = Needed { port, is_fixed, mdns_port, interfaces: &interfaces };
+            let fixed_by = (!is_fixed).then_some("--lan-port");
+            let (subject, whom, mdns_port) = ("firewall", "others", Some(mdns_port));
+            let needed = Needed { subject, whom, port, fixed_by, mdns_port, interfaces: &interfaces };
             Firewalls::default().examine(&needed)
         });
         // An error is a panic there.
         findings.extend(examined.await);
         findings
     }
+}
+
+/// Whether a firewall of this device keeps guests' browsers out of this TCP port. `fixed_by`: the option by which the port stays the
+/// same after a restart; `None`: it does. Programs are started, which may take a second.
+pub fn examine_guest_port(port: u16, fixed_by: Option<&'static str>) -> Finding {
+    let interfaces = interfaces::usable(false).into_iter().map(|one| (one.name.clone(), one.ip()));
+    let interfaces: Vec<(String, IpAddr)> = interfaces.collect();
+    let (subject, whom) = ("guest_port", "guests");
+    Firewalls::default().examine(&Needed {
+        subject,
+        whom,
+        port,
+        fixed_by,
+        mdns_port: None,
+        interfaces: &interfaces,
+    })
 }
 
 /// This device's addresses in its networks, IPv4 first, without those that need an interface number; `loopback`: also of the

@@ -436,10 +436,14 @@ impl Actor {
     fn diagnose(&mut self, responder: Responder) {
         let mut checks = vec![self.journal.check()];
         let (transports, engines) = (self.transports(), self.power.engines.clone());
+        let guest_port = self.guests.port();
         self.tasks.spawn(async move {
             // A sensor may take milliseconds. An error is a panic there.
             checks.extend(tokio::task::spawn_blocking(move || engines.check()).await);
             checks.extend(radios::diagnose(&transports).await);
+            if let Some((port, is_fixed)) = guest_port {
+                checks.extend(radios::diagnose_guest_port(port, is_fixed).await);
+            }
             responder.done(Answer::Diagnosis(control::Diagnosis { checks }));
         });
     }

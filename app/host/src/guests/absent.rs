@@ -31,6 +31,10 @@ impl Guests {
         false
     }
 
+    pub(crate) fn port(&self) -> Option<(u16, bool)> {
+        None
+    }
+
     pub(crate) fn is_present(&self, _: MatchId, _: Side) -> bool {
         false
     }

@@ -85,6 +85,7 @@ fn every_subject_of_the_host_has_words_for_players() {
         "network",
         "lan_port",
         "firewall",
+        "guest_port",
         "account",
     ];
     for subject in known {

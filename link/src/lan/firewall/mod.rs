@@ -26,14 +26,19 @@ impl Default for Firewalls {
     }
 }
 
-/// What neighbours need to reach this device.
+/// What others need to reach this device.
+#[derive(Clone, Copy)]
 pub(super) struct Needed<'a> {
+    /// What the doctor calls it.
+    pub(super) subject: &'static str,
+    /// Whom it lets in, in the words of the finding.
+    pub(super) whom: &'static str,
     /// The TCP port of this device.
     pub(super) port: u16,
-    /// The port is the same after a restart.
-    pub(super) is_fixed: bool,
-    /// The UDP port of multicast DNS.
-    pub(super) mdns_port: u16,
+    /// The option by which the port stays the same after a restart. `None`: it does.
+    pub(super) fixed_by: Option<&'static str>,
+    /// The UDP port of multicast DNS, if that is needed.
+    pub(super) mdns_port: Option<u16>,
     /// Names and addresses of the interfaces.
     pub(super) interfaces: &'a [(String, IpAddr)],
 }
@@ -48,25 +53,26 @@ struct Effect {
 impl Firewalls {
     /// Looks at the firewall in use. Programs are started, which may take a second.
     pub(super) fn examine(&self, needed: &Needed<'_>) -> Finding {
-        let Needed { port, mdns_port, .. } = needed;
+        let port = needed.port;
+        let with_mdns = |text: &dyn Fn(u16) -> String| needed.mdns_port.map(text).unwrap_or_default();
         if let Some(effect) = self.firewalld(needed) {
+            let mdns = with_mdns(&|port| format!(" --add-port={port}/udp"));
             let command = format!(
-                "sudo firewall-cmd --permanent --add-port={port}/tcp --add-port={mdns_port}/udp && sudo firewall-cmd --reload"
+                "sudo firewall-cmd --permanent --add-port={port}/tcp{mdns} && sudo firewall-cmd --reload"
             );
             return finding("firewalld", effect, needed, &command);
         }
         if self.uses_ufw() {
-            let command = format!("sudo ufw allow {port}/tcp && sudo ufw allow {mdns_port}/udp");
-            return finding("ufw", self.ufw(needed), needed, &command);
+            let mdns = with_mdns(&|port| format!(" && sudo ufw allow {port}/udp"));
+            return finding("ufw", self.ufw(needed), needed, &format!("sudo ufw allow {port}/tcp{mdns}"));
         }
         if let Some((effect, chain)) = self.nftables(needed) {
-            let command = format!(
-                "sudo nft 'insert rule {chain} tcp dport {port} accept; insert rule {chain} udp dport {mdns_port} accept'"
-            );
+            let mdns = with_mdns(&|port| format!("; insert rule {chain} udp dport {port} accept"));
+            let command = format!("sudo nft 'insert rule {chain} tcp dport {port} accept{mdns}'");
             return finding("nftables", effect, needed, &command);
         }
         Finding {
-            subject: "firewall",
+            subject: needed.subject,
             verdict: Verdict::Good,
             found: "neither firewalld nor ufw is on, and nftables is not set up at start".into(),
             remedy: String::new(),
@@ -142,7 +148,8 @@ impl Firewalls {
                 needed.interfaces.iter().try_fold(Passage::Open, |all, each| Some(stricter(all, one(each)?)))
             };
             let tcp = all("tcp", needed.port, false)?;
-            let effect = Effect { tcp, mdns: all("udp", needed.mdns_port, true)? };
+            let mdns = needed.mdns_port.map_or(Some(Passage::Open), |port| all("udp", port, true))?;
+            let effect = Effect { tcp, mdns };
             return Some((effect, nft::closed_chain(&ruleset).unwrap_or_else(|| USUAL.to_owned())));
         }
         // Root alone reads the rules in force; anybody may read the file from which they are loaded at start.
@@ -198,8 +205,8 @@ fn zone_effect(rules: &str, needed: &Needed<'_>) -> Effect {
         .any(|line| !line.trim().is_empty());
     // Rich rules are not read here.
     let otherwise = if is_rich { Passage::Unknown } else { Passage::Closed };
-    let mdns =
-        has(needed.mdns_port, "udp") || of("services").split_whitespace().any(|service| service == "mdns");
+    let mdns = needed.mdns_port.is_none_or(|port| has(port, "udp"))
+        || of("services").split_whitespace().any(|service| service == "mdns");
     Effect {
         tcp: if has(needed.port, "tcp") { Passage::Open } else { otherwise },
         mdns: if mdns { Passage::Open } else { otherwise },
@@ -234,16 +241,16 @@ fn ufw_passage(status: &str, port: u16) -> Passage {
 }
 
 fn finding(firewall: &str, effect: Effect, needed: &Needed<'_>, command: &str) -> Finding {
-    let Needed { port, is_fixed, mdns_port, .. } = needed;
-    let closed: Vec<String> = [
-        (effect.tcp, format!("TCP port {port}, by which others connect")),
-        (effect.mdns, format!("UDP port {mdns_port} (multicast DNS), by which devices find each other")),
-    ]
-    .into_iter()
-    .filter(|(passage, _)| *passage == Passage::Closed)
-    .map(|(_, what)| what)
-    .collect();
-    let unknown = [effect.tcp, effect.mdns].contains(&Passage::Unknown);
+    let Needed { port, whom, .. } = needed;
+    let tcp = (effect.tcp, format!("TCP port {port}, by which {whom} connect"));
+    let mdns = needed.mdns_port.map(|port| {
+        (effect.mdns, format!("UDP port {port} (multicast DNS), by which devices find each other"))
+    });
+    let all: Vec<(Passage, String)> = [tcp].into_iter().chain(mdns).collect();
+    let of =
+        |wanted| all.iter().filter(move |(passage, _)| *passage == wanted).map(|(_, what)| what.as_str());
+    let closed: Vec<&str> = of(Passage::Closed).collect();
+    let unknown = of(Passage::Unknown).next().is_some();
     let (verdict, found) = if !closed.is_empty() {
         (Verdict::Limited, format!("{firewall} blocks {}", closed.join(" and ")))
     } else if unknown {
@@ -254,19 +261,17 @@ fn finding(firewall: &str, effect: Effect, needed: &Needed<'_>, command: &str) -
             ),
         )
     } else {
-        (Verdict::Good, format!("{firewall} lets others in by TCP port {port}"))
+        (Verdict::Good, format!("{firewall} lets {whom} in by TCP port {port}"))
     };
-    let stays = if *is_fixed {
-        String::new()
-    } else {
-        format!(" Then start qiyoud (or qiyou) with --lan-port {port}, so that the port stays the same.")
-    };
+    let stays = needed.fixed_by.map_or_else(String::new, |option| {
+        format!(" Then start qiyoud (or qiyou) with {option} {port}, so that the port stays the same.")
+    });
     let remedy = match verdict {
         Verdict::Good => String::new(),
-        _ if closed.is_empty() => format!("If others cannot connect: {command}{stays}"),
+        _ if closed.is_empty() => format!("If {whom} cannot connect: {command}{stays}"),
         _ => format!("{command}{stays}"),
     };
-    Finding { subject: "firewall", verdict, found, remedy }
+    Finding { subject: needed.subject, verdict, found, remedy }
 }
 
 #[cfg(test)]
@@ -312,12 +317,20 @@ mod tests {
         }
 
         fn examine(&self, port: u16, is_fixed: bool) -> Finding {
+            let fixed_by = (!is_fixed).then_some("--lan-port");
+            let (subject, whom) = ("firewall", "others");
+            let mdns_port = Some(5353);
+            self.examined(&Needed { subject, whom, port, fixed_by, mdns_port, interfaces: &[] })
+        }
+
+        /// What is found for the interface of these tests.
+        fn examined(&self, needed: &Needed<'_>) -> Finding {
             let firewalls = Firewalls {
                 etc: self.folder.path().join("etc"),
                 programs: vec![self.folder.path().join("bin")],
             };
             let interfaces = [("eth0".to_owned(), "192.168.1.5".parse().expect("an address"))];
-            firewalls.examine(&Needed { port, is_fixed, mdns_port: 5353, interfaces: &interfaces })
+            firewalls.examine(&Needed { interfaces: &interfaces, ..*needed })
         }
     }
 
@@ -379,6 +392,36 @@ mod tests {
             on("echo 'ERROR: You need to be root to run this script' >&2; exit 1").examine(47_415, true);
         assert!(user.found.contains("only root can read"), "{}", user.found);
         assert!(user.remedy.contains("sudo ufw allow 47415/tcp"), "{}", user.remedy);
+    }
+
+    #[test]
+    fn guests_need_their_port_alone() {
+        let closed =
+            "table inet filter {\n chain input { type filter hook input priority 0; policy drop; }\n}\n";
+        let device = Device::new()
+            .etc("nftables.conf", closed)
+            .etc("systemd/system/sysinit.target.wants/nftables.service", "");
+        let (subject, whom) = ("guest_port", "guests");
+        let needed = Needed {
+            subject,
+            whom,
+            port: 40_000,
+            fixed_by: Some("--guest-port"),
+            mdns_port: None,
+            interfaces: &[],
+        };
+        let found = device.examined(&needed);
+        assert_eq!((found.subject, found.verdict), ("guest_port", Verdict::Limited));
+        let remedy = "If guests cannot connect: sudo nft 'insert rule inet filter input tcp dport 40000 accept' \
+            Then start qiyoud (or qiyou) with --guest-port 40000, so that the port stays the same.";
+        assert_eq!(found.remedy, remedy);
+        let ufw = Device::new()
+            .etc("ufw/ufw.conf", "ENABLED=yes\n")
+            .etc("default/ufw", "DEFAULT_INPUT_POLICY=\"DROP\"\n")
+            .program("ufw", "echo 'Status: active'");
+        let found = ufw.examined(&needed);
+        assert_eq!(found.found, "ufw blocks TCP port 40000, by which guests connect");
+        assert!(found.remedy.starts_with("sudo ufw allow 40000/tcp Then"), "{}", found.remedy);
     }
 
     #[test]
