@@ -109,25 +109,98 @@ async fn other_hosts_and_origins_are_refused_and_the_page_says_what_it_may_load(
     ] {
         assert!(Page::connect(&code, &host, &origin).await.is_none(), "{host} {origin}");
     }
-    let get = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\n{headers}\r\n\r\n");
     let own = format!("Host: {host}");
     for (request, status) in [
-        (get("/nothing.js", &own), "404"),
-        (get("/../Cargo.toml", &own), "404"),
-        (get("/%2e%2e/Cargo.toml", &own), "404"),
-        (get("/", "Host: evil.example"), "403"),
-        (get("/", "X: y"), "403"),
-        (get("/", &format!("{own}\r\n{own}")), "403"),
-        (get("/play", &format!("{own}\r\nOrigin: http://{host}")), "426"),
-        (format!("POST / HTTP/1.1\r\n{own}\r\nContent-Length: 0\r\n\r\n"), "405"),
-        (get("/", &format!("{own}\r\nX: {}", "y".repeat(20_000))), "431"),
-        ("\u{0}\u{1}\u{2}\r\n\r\n".to_owned(), "400"),
+        (get("/nothing.js", &own), 404),
+        (get("/../Cargo.toml", &own), 404),
+        (get("/%2e%2e/Cargo.toml", &own), 404),
+        (get("/", "Host: evil.example"), 403),
+        (get("/", "X: y"), 403),
+        (get("/", &format!("{own}\r\n{own}")), 403),
+        (get("/play", &format!("{own}\r\nOrigin: http://{host}")), 426),
+        (get("/", &own).replacen("GET", "POST", 1), 405),
+        (get("/", &own).replacen("GET", "HEAD", 1), 405),
+        (get("/", &format!("{own}\r\nX: {}", "y".repeat(20_000))), 431),
+        ("\u{0}\u{1}\u{2}\r\n\r\n".to_owned(), 400),
     ] {
         let answer = raw(&code, &request).await;
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{request:.60}: {answer:.100}");
-        let (_, body) = answer.split_once("\r\n\r\n").expect("headers end");
-        assert_eq!(body, "", "{request:.60}");
+        assert_eq!((answer.status, answer.body.as_slice()), (status, &b""[..]), "{request:.60}");
     }
+    let page = raw(&code, &get("/", &own)).await;
+    assert_eq!(page.status, 200);
+    for (name, value) in [
+        (
+            "content-security-policy",
+            &*format!(
+                "default-src 'self'; connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; \
+                 frame-ancestors 'none'"
+            ),
+        ),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cache-control", "no-cache"),
+        ("content-type", "text/html; charset=utf-8"),
+        ("set-cookie", ""),
+        ("access-control-allow-origin", ""),
+    ] {
+        assert_eq!(page.header(name), value, "{name}");
+    }
+}
+
+/// A request, after whose answer the host closes the connection.
+fn get(path: &str, headers: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n\r\n")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_is_sent_again_only_if_it_has_changed_and_compressed_only_if_the_browser_accepts_it() {
+    let mut house = House::new(15);
+    let mut device = device(&mut house).await;
+    let (_, code, _page) = with_guest(&mut device.client).await;
+    let own = format!("Host: {}", code.authority);
+    let mut tags = BTreeSet::new();
+    for (path, content_type, content) in [
+        ("/", "text/html; charset=utf-8", include_str!("../../../app/guest/page/index.html")),
+        ("/main.js", "text/javascript; charset=utf-8", include_str!("../../../app/guest/page/main.js")),
+        ("/style.css", "text/css; charset=utf-8", include_str!("../../../app/guest/page/style.css")),
+        ("/icon.svg", "image/svg+xml; charset=utf-8", include_str!("../../../app/guest/page/icon.svg")),
+    ] {
+        let fetch = async |more: &str| raw(&code, &get(path, &format!("{own}{more}"))).await;
+        let plain = fetch("").await;
+        assert_eq!(String::from_utf8_lossy(&plain.body), content, "{path}");
+        assert_eq!((plain.header("content-type"), plain.header("vary")), (content_type, "accept-encoding"));
+        for accepted in ["gzip", "deflate, gzip;q=0.5, br", "GZIP"] {
+            let answer = fetch(&format!("\r\nAccept-Encoding: {accepted}")).await;
+            assert_eq!(
+                (answer.status, answer.header("content-encoding")),
+                (200, "gzip"),
+                "{path} {accepted}"
+            );
+            assert!(answer.body.starts_with(&[0x1F, 0x8B, 8]) && answer.body.len() < content.len());
+            // RFC 1952: the last four bytes are the length of what was compressed.
+            assert!(answer.body.ends_with(&(content.len() as u32).to_le_bytes()), "{path}");
+        }
+        for refused in ["br", "identity", "gzip;q=0", "gzip; q=0.0", "x-gzip"] {
+            let answer = fetch(&format!("\r\nAccept-Encoding: {refused}")).await;
+            assert_eq!(
+                (answer.header("content-encoding"), &answer.body),
+                ("", &plain.body),
+                "{path} {refused}"
+            );
+        }
+        let tag = plain.header("etag");
+        assert!(tag.len() > 2 && tag.starts_with('"') && tag.ends_with('"'), "{tag}");
+        for (tags, status) in
+            [(tag.to_owned(), 304), (format!("\"other\", {tag}"), 304), ("\"other\"".into(), 200)]
+        {
+            let answer = fetch(&format!("\r\nAccept-Encoding: gzip\r\nIf-None-Match: {tags}")).await;
+            assert_eq!((answer.status, answer.body.is_empty()), (status, status == 304), "{path} {tags}");
+            assert_eq!((answer.header("etag"), answer.header("cache-control")), (tag, "no-cache"));
+        }
+        tags.insert(tag.to_owned());
+    }
+    assert_eq!(tags.len(), 4, "each file has its own");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

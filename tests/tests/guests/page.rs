@@ -1,5 +1,6 @@
 //! A guest's page without a browser: written from `docs/guest.md`, without the host's types.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -174,17 +175,47 @@ pub(crate) fn only(message: &Value) -> (&str, &Value) {
     (kind, content)
 }
 
-/// One request as bytes, and the response until the host closes the connection or is silent.
-pub(crate) async fn raw(code: &Code, request: &str) -> String {
+/// What a host answers to one request.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// By their names in lower case. A header that occurs twice has both values.
+    headers: BTreeMap<String, String>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    /// A header's value; empty if there is none.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("headers end");
+        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let mut lines = head.split("\r\n");
+        let first = lines.next().expect("a status line");
+        let status = first.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
+        let mut headers = BTreeMap::<String, String>::new();
+        for (name, value) in lines.filter_map(|line| line.split_once(": ")) {
+            let value_so_far = headers.entry(name.to_lowercase()).or_default();
+            value_so_far.push_str(value);
+        }
+        Self { status: status.expect(first), headers, body: bytes[end + 4..].to_vec() }
+    }
+}
+
+/// One request as bytes, and the answer up to the end of the connection: the request says `Connection: close`, or is none.
+pub(crate) async fn raw(code: &Code, request: &str) -> Answer {
     let mut stream = TcpStream::connect(code.address()).await.expect("the port is open");
     let _ = stream.write_all(request.as_bytes()).await;
-    let mut answer = Vec::new();
-    let mut buffer = [0; 4_096];
-    while let Ok(Ok(count @ 1..)) = timeout(Duration::from_secs(2), stream.read(&mut buffer)).await {
-        answer.extend_from_slice(&buffer[..count]);
-        if answer.windows(4).any(|end| end == b"\r\n\r\n") && answer.len() > 1 << 20 {
-            break;
-        }
-    }
-    String::from_utf8_lossy(&answer).into_owned()
+    Answer::read(&until_closed(&mut stream).await)
+}
+
+/// What the host still sends until it closes the connection.
+pub(crate) async fn until_closed(stream: &mut TcpStream) -> Vec<u8> {
+    let mut sent = Vec::new();
+    // A reset ends it too.
+    let _ = timeout(PATIENCE, stream.read_to_end(&mut sent)).await.expect("the host closes it");
+    sent
 }
