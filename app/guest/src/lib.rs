@@ -26,7 +26,7 @@ pub use gate::{
 };
 pub use outbox::Outbox;
 pub use rate::Rate;
-pub use server::{News, Permit, Server};
+pub use server::{News, Permit, Server, ServerConfig, Times};
 pub use token::Token;
 
 /// Identifies one page's WebSocket while it is connected.

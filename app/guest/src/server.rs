@@ -44,24 +44,6 @@ const SOCKETS_OF_ONE: usize = 24;
 /// Maximum size of a request's line and headers, in bytes; hyper accepts no smaller limit.
 const HEADER_BYTES: usize = 8_192;
 
-/// Time limit for the headers of a request.
-const HEADER_TIME: Duration = Duration::from_secs(5);
-
-/// Time limit for a TCP connection to become a WebSocket: a browser loads the page within a second.
-const FETCH_TIME: Duration = Duration::from_secs(30);
-
-/// Time limit for the hello.
-const HELLO_TIME: Duration = Duration::from_secs(10);
-
-/// A page that sends nothing for this time is gone: pages ping every ten seconds.
-const SILENCE: Duration = Duration::from_secs(30);
-
-/// Time limit for sending a message; then the connection is closed.
-const SEND_TIME: Duration = Duration::from_secs(20);
-
-/// Time limit for the last messages when the server stops.
-const FAREWELL: Duration = Duration::from_secs(2);
-
 /// Rate limit per page: this many messages at once, then (below) per second.
 const AT_ONCE: u32 = 20;
 const A_SECOND: f64 = 10.0;
@@ -71,6 +53,48 @@ const UNDER_WAY: usize = 8;
 
 /// Maximum number of bytes buffered for one page: the longest message is a file.
 const WRITE_BYTES: usize = 2 << 20;
+
+/// Where and for whom a server listens. The default: any free port, without browsers of this device.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ServerConfig {
+    /// TCP port; 0: any free port.
+    pub port: u16,
+    /// Whether browsers of this device are accepted too.
+    pub loopback: bool,
+    /// Time limits.
+    pub times: Times,
+}
+
+/// Time limits for connections, each of which holds a place until then. The default is what `docs/guest.md` specifies; tests
+/// have shorter ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// For the headers of a request, from when the connection is ready for it.
+    pub headers: Duration,
+    /// For a TCP connection to become a WebSocket, however many files it fetches: a browser loads the page within a second.
+    pub fetch: Duration,
+    /// For the hello, from the upgrade.
+    pub hello: Duration,
+    /// A page that sends nothing for this time is gone: pages ping every ten seconds.
+    pub silence: Duration,
+    /// For a page to take a message; then the connection is closed.
+    pub send: Duration,
+    /// For a page to take the last messages before the connection is closed.
+    pub farewell: Duration,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            headers: Duration::from_secs(5),
+            fetch: Duration::from_secs(30),
+            hello: Duration::from_secs(10),
+            silence: Duration::from_secs(30),
+            send: Duration::from_secs(20),
+            farewell: Duration::from_secs(2),
+        }
+    }
+}
 
 /// What the server reports to the host.
 pub enum News {
@@ -122,13 +146,14 @@ struct Shared {
     sockets: Admission,
     pages: Admission,
     loopback: bool,
+    times: Times,
     tell: Tell,
 }
 
 impl Server {
-    /// Listens on this port (0: any free port). `loopback`: accept browsers of this device too. Runs on `tasks` until the
-    /// server is dropped, and a moment longer for the last messages.
-    pub fn start(port: u16, loopback: bool, tasks: &mut JoinSet<()>, tell: Tell) -> std::io::Result<Self> {
+    /// Listens. Runs on `tasks` until the server is dropped, and a moment longer for the last messages.
+    pub fn start(config: ServerConfig, tasks: &mut JoinSet<()>, tell: Tell) -> std::io::Result<Self> {
+        let ServerConfig { port, loopback, times } = config;
         let listener = lan::bind(port)?;
         let port = listener.local_addr()?.port();
         let shared = Arc::new(Shared {
@@ -137,6 +162,7 @@ impl Server {
             sockets: Admission::new(SOCKETS, SOCKETS_OF_ONE),
             pages: Admission::new(PAGES, PAGES_OF_ONE),
             loopback,
+            times,
             tell,
         });
         let (stop, stopped) = watch::channel(());
@@ -206,7 +232,7 @@ async fn listen(listener: TcpListener, shared: Arc<Shared>, mut stopped: watch::
     drop(listener);
     info!("no guest is expected any more");
     let last_words = async { while connections.join_next().await.is_some() {} };
-    let _ = timeout(FAREWELL, last_words).await;
+    let _ = timeout(shared.times.farewell, last_words).await;
 }
 
 /// Serves one TCP connection: requests, possibly followed by a WebSocket.
@@ -220,12 +246,12 @@ async fn serve(stream: TcpStream, from: IpAddr, shared: Arc<Shared>, _admitted: 
     });
     let http = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIME)
+        .header_read_timeout(shared.times.headers)
         .max_buf_size(HEADER_BYTES)
         .half_close(false)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
-    match timeout(FETCH_TIME, http).await {
+    match timeout(shared.times.fetch, http).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => return debug!(%from, %error, "a request failed"),
         Err(_) => return,
@@ -248,6 +274,7 @@ async fn serve(stream: TcpStream, from: IpAddr, shared: Arc<Shared>, _admitted: 
         from,
         connection: shared.last_connection.fetch_add(1, Ordering::Relaxed) + 1,
         rate: Rate::new(AT_ONCE, A_SECOND),
+        times: shared.times,
         tell: shared.tell.clone(),
     };
     let Some(_page) = shared.pages.admit(from) else {
@@ -369,6 +396,7 @@ struct Page {
     from: IpAddr,
     connection: ConnectionId,
     rate: Rate,
+    times: Times,
     tell: Tell,
 }
 
@@ -382,7 +410,7 @@ enum End {
 
 impl Page {
     async fn talk(&mut self) {
-        let hello = match timeout(HELLO_TIME, self.hear()).await {
+        let hello = match timeout(self.times.hello, self.hear()).await {
             Ok(Ok(Message::Hello(hello))) => hello,
             Ok(Ok(_)) => return self.close(Why::BadMessage, Duration::ZERO).await,
             Ok(Err(End::Closed(why, wait))) => return self.close(why, wait).await,
@@ -402,7 +430,7 @@ impl Page {
 
     async fn converse(&mut self, mut waiting: Waiting) -> End {
         let under_way = Arc::new(Semaphore::new(UNDER_WAY));
-        let mut silent = Instant::now() + SILENCE;
+        let mut silent = Instant::now() + self.times.silence;
         loop {
             tokio::select! {
                 next = waiting.next() => match next {
@@ -414,7 +442,7 @@ impl Page {
                     Next::Close(why, wait) => return End::Closed(why, wait),
                 },
                 heard = self.hear() => {
-                    silent = Instant::now() + SILENCE;
+                    silent = Instant::now() + self.times.silence;
                     match heard {
                         Err(end) => return end,
                         Ok(Message::Ping(id)) => {
@@ -467,7 +495,7 @@ impl Page {
 
     /// Sends a message; false if the page does not read it in time.
     async fn send(&mut self, text: &str) -> bool {
-        matches!(timeout(SEND_TIME, self.socket.send(Frame::text(text))).await, Ok(Ok(())))
+        matches!(timeout(self.times.send, self.socket.send(Frame::text(text))).await, Ok(Ok(())))
     }
 
     async fn close(&mut self, why: Why, wait: Duration) {
@@ -483,6 +511,6 @@ impl Page {
             // messages.
             while let Some(Ok(_)) = self.socket.next().await {}
         };
-        let _ = timeout(FAREWELL, farewell).await;
+        let _ = timeout(self.times.farewell, farewell).await;
     }
 }

@@ -164,4 +164,6 @@ pub struct GuestConfig {
     pub loopback: bool,
     /// Bus of NetworkManager, which makes a Wi-Fi where there is none. `None`: none can be made.
     pub network_manager: Option<Bus>,
+    /// How long connections may take and be silent.
+    pub times: guest::Times,
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Side;
-use guest::{Codes, ConnectionId, Effect, Outbox, Place, Rate, Role, Server, Token, Why, form};
+use guest::{Codes, ConnectionId, Effect, Outbox, Place, Rate, Role, Server, ServerConfig, Token, Why, form};
 use link::friend_code::Qr;
 use proto::control::{self, RefusalCode, Words, event};
 use proto::limits;
@@ -261,7 +261,8 @@ impl Guests {
         tell: impl Fn(guest::News) + Send + Sync + 'static,
     ) -> Result<(), Refusal> {
         let Some(config) = self.config.as_ref().filter(|_| self.server.is_none()) else { return Ok(()) };
-        let server = Server::start(config.port, config.loopback, tasks, Arc::new(tell));
+        let GuestConfig { port, loopback, times, .. } = *config;
+        let server = Server::start(ServerConfig { port, loopback, times }, tasks, Arc::new(tell));
         self.server = Some(server.map_err(|error| no_network(&format!("nobody can be let in: {error}")))?);
         Ok(())
     }

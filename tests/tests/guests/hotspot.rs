@@ -148,7 +148,7 @@ fn able() -> Network {
 }
 
 async fn device(house: &mut House, bus: &PrivateBus) -> Device {
-    let guests = GuestConfig { port: 0, loopback: true, network_manager: Some(bus.bus()) };
+    let guests = GuestConfig { loopback: true, network_manager: Some(bus.bus()), ..GuestConfig::default() };
     house.device_with("Anna", |config| config.guests = Some(guests)).await
 }
 

@@ -135,6 +135,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
             port,
             loopback: arguments.guest_loopback,
             network_manager: Some(host::Bus::Usual),
+            ..host::GuestConfig::default()
         });
     }
     #[cfg(feature = "online")]
