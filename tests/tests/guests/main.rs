@@ -7,6 +7,7 @@ mod hotspot;
 mod page;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use engine::{Action, AnyGame, Rng};
 use host::GuestConfig;
@@ -21,8 +22,22 @@ const TAB: &str = "0123456789abcdef";
 const OTHER_TAB: &str = "another-browser-";
 
 async fn device(house: &mut House) -> Device {
-    let loopback = GuestConfig { loopback: true, ..GuestConfig::default() };
-    house.device_with("Anna", |config| config.guests = Some(loopback)).await
+    device_with(house, |_| {}).await
+}
+
+async fn device_with(house: &mut House, change: impl FnOnce(&mut GuestConfig)) -> Device {
+    let mut guests = GuestConfig { loopback: true, ..GuestConfig::default() };
+    change(&mut guests);
+    house.device_with("Anna", |config| config.guests = Some(guests)).await
+}
+
+/// A host that closes no connection for its slowness. Tests shorten one of the times.
+fn patient(guests: &mut GuestConfig) {
+    let times = &mut guests.times;
+    for time in [&mut times.headers, &mut times.fetch, &mut times.hello, &mut times.silence, &mut times.send]
+    {
+        *time = Duration::from_hours(1);
+    }
 }
 
 fn here() -> control::Seat {

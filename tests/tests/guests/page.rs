@@ -1,13 +1,13 @@
 //! A guest's page without a browser: written from `docs/guest.md`, without the host's types.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::Message as Frame;
@@ -210,6 +210,13 @@ pub(crate) async fn raw(code: &Code, request: &str) -> Answer {
     let mut stream = TcpStream::connect(code.address()).await.expect("the port is open");
     let _ = stream.write_all(request.as_bytes()).await;
     Answer::read(&until_closed(&mut stream).await)
+}
+
+/// A connection from this address of the loopback interface.
+pub(crate) async fn connect_from(from: Ipv4Addr, port: u16) -> TcpStream {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind((from, 0).into()).expect("an address of this device");
+    socket.connect((Ipv4Addr::LOCALHOST, port).into()).await.expect("the port is open")
 }
 
 /// What the host still sends until it closes the connection.
