@@ -20,7 +20,7 @@ use link::lan::{LanConfig, LanTransport};
 use link::memory::MemoryNetwork;
 use link::{CarrierKind, Transport};
 use network::{Addresses, Daemon, Network, Running, Weather, within};
-use proto::control::{self, Carrier, PeerLink, request};
+use proto::control::{self, Carrier, PeerLink, reply, request};
 use real::Real;
 use tests::house::{Client, Seen, begin, meet};
 
@@ -529,4 +529,54 @@ impl Avahi {
             .expect("avahi-publish runs");
         Running(child)
     }
+}
+
+/// Fetches the guest's page of this authority; what comes of it in words.
+fn fetch(network: &Network, device: &str, authority: &str) -> String {
+    const FETCH: &str = "
+import http.client, sys
+page = http.client.HTTPConnection(sys.argv[1], timeout=20)
+page.connect()
+try:
+    page.request('GET', '/')
+    answer = page.getresponse()
+    print(answer.status, answer.read().startswith(b'<!'))
+except ConnectionResetError:
+    print('closed without an answer')
+";
+    let output = network.command(device, "python3").args(["-c", FETCH, authority]).output().expect("it runs");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{device} does not reach {authority}: {error}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+#[tokio::test]
+#[ignore = "needs root: make test-carriers"]
+async fn a_guest_of_the_same_network_is_let_in_and_one_behind_a_router_is_not() {
+    let network = Network::new(&["anna", "ben", "carl"]);
+    network.move_behind("carl", "ben");
+    let mut anna = Daemon::start(&network, "anna").await;
+    let seat = |who| Some(control::Seat { who: Some(who), ..Default::default() });
+    let open = control::OpenRoom {
+        first: seat(control::seat::Who::Here(true)),
+        second: seat(control::seat::Who::Guest(true)),
+        ..Default::default()
+    };
+    let Ok(reply::Body::RoomId(room_id)) = anna.client.ask(request::Body::OpenRoom(open)).await else {
+        panic!("no room; {}", anna.log())
+    };
+    let show = control::ShowGuestCode { room_id, ..Default::default() };
+    let Ok(reply::Body::GuestCode(code)) = anna.client.ask(request::Body::ShowGuestCode(show)).await else {
+        panic!("no code; {}", anna.log())
+    };
+    let mut hosts = Vec::new();
+    for url in code.others.iter().chain([&code.url]) {
+        let (authority, _) =
+            url.strip_prefix("http://").and_then(|rest| rest.split_once("/#")).expect("a URL");
+        assert_eq!(fetch(&network, "ben", authority), "200 True", "{authority}");
+        assert_eq!(fetch(&network, "carl", authority), "closed without an answer", "{authority}");
+        hosts.push(authority.rsplit_once(':').expect("a port").0.to_owned());
+    }
+    hosts.sort();
+    assert_eq!(hosts, ["10.77.0.1", "[fd77::1]"], "by both protocols");
 }

@@ -157,6 +157,29 @@ impl Network {
         }
     }
 
+    /// Moves a device to a network of its own, `10.99.0.0/24` and `fd99::/64`, behind another device as its router. All other devices know
+    /// the way there.
+    pub(crate) fn move_behind(&self, device: &str, router: &str) {
+        let (stranger, gateway) = (self.namespace(device), self.namespace(router));
+        let number = 1 + self.devices.iter().position(|one| one == router).expect("a device of this network");
+        sh(&format!(
+            "ip -n {stranger} link del eth0 && \
+             ip link add eth1 netns {gateway} type veth peer name eth0 netns {stranger} && \
+             ip -n {gateway} addr add 10.99.0.1/24 dev eth1 && ip -n {gateway} addr add fd99::1/64 dev eth1 nodad && \
+             ip -n {stranger} addr add 10.99.0.2/24 dev eth0 && ip -n {stranger} addr add fd99::2/64 dev eth0 nodad && \
+             ip -n {gateway} link set eth1 up && ip -n {stranger} link set eth0 up && \
+             ip netns exec {gateway} sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1 && \
+             ip -n {stranger} route add default via 10.99.0.1 && ip -n {stranger} -6 route add default via fd99::1"
+        ));
+        for other in self.devices.iter().filter(|one| *one != device && *one != router) {
+            let other = self.namespace(other);
+            sh(&format!(
+                "ip -n {other} route add 10.99.0.0/24 via 10.77.0.{number} && \
+                 ip -n {other} -6 route add fd99::/64 via fd77::{number}"
+            ));
+        }
+    }
+
     /// Pulls a device's cable, or plugs it in: its interface loses the carrier.
     pub(crate) fn plug(&self, device: &str, plugged: bool) {
         let state = if plugged { "up" } else { "down" };

@@ -7,6 +7,7 @@ mod hotspot;
 mod page;
 
 use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use engine::{Action, AnyGame, Rng};
@@ -17,6 +18,7 @@ use proto::control::{self, OfferKind, reply, request, seat};
 use serde_json::{Value, json};
 use session::wire;
 use tests::house::{Client, Device, House};
+use tests::skip;
 
 const TAB: &str = "0123456789abcdef";
 const OTHER_TAB: &str = "another-browser-";
@@ -69,11 +71,16 @@ async fn open(client: &mut Client, game: Game, options: &[(&str, &str)], guest: 
 }
 
 async fn code(client: &mut Client, room: &str, watch: bool) -> Code {
+    codes(client, room, watch).await.remove(0)
+}
+
+/// One code by each address of the device, the best first.
+async fn codes(client: &mut Client, room: &str, watch: bool) -> Vec<Code> {
     let show = control::ShowGuestCode { room_id: room.into(), watch, ..Default::default() };
     match client.ask(request::Body::ShowGuestCode(show)).await {
         Ok(reply::Body::GuestCode(shown)) => {
             assert!(shown.side >= 21 && !shown.dark.is_empty(), "with its QR code");
-            Code::read(&shown.url)
+            std::iter::once(&shown.url).chain(&shown.others).map(|url| Code::read(url)).collect()
         }
         other => panic!("no code: {other:?}"),
     }
@@ -358,6 +365,40 @@ async fn a_race_goes_on_after_the_host_starts_again_and_the_guest_comes_with_a_n
     let mut page = Page::come(&shown, TAB, 0).await;
     page.until_room(|room| room["race"]["my_clock_runs"] == json!(true)).await;
     assert_eq!((&page.room["board"]["lights"], &page.room["race"]["my_presses"]), (&board, &json!(3)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_guest_plays_over_each_protocol_that_the_device_has() {
+    let mut house = House::new(16);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let id = open(client, Game::Gomoku, &[], Side::Second).await;
+    let all = codes(client, &id, false).await;
+    let of = |ip: IpAddr| all.iter().find(|code| code.address().ip() == ip);
+    let own_v6 = of(Ipv6Addr::LOCALHOST.into());
+    if own_v6.is_none() {
+        skip("a guest's moves over IPv6", "the loopback interface of this machine has no ::1");
+    }
+    let own = [of(Ipv4Addr::LOCALHOST.into()), own_v6];
+    let mut record = Vec::new();
+    for (code, [mine, theirs]) in own.into_iter().flatten().zip([["h8", "i9"], ["h9", "i10"]]) {
+        let mut page = Page::come(code, TAB, 0).await;
+        page.until_room(|_| true).await;
+        client.until("the guest is here", |seen| seen.rooms[&id].can_act).await;
+        client.play(mine).await.expect("Anna's turn");
+        record.push(mine);
+        page.until_room(|room| room["record"] == json!(record)).await;
+        let (column, row) = theirs.split_at(1);
+        let point = (row.parse::<u32>().expect("a row") - 1) * 1024 + u32::from(column.as_bytes()[0] - b'a');
+        assert_eq!(page.act(&json!({ "place": point })).await["ok"], json!(true));
+        record.push(theirs);
+        page.until_room(|room| room["record"] == json!(record)).await;
+        client.until("the guest's move", |seen| seen.rooms[&id].record == record).await;
+        drop(page);
+        let away = |room: &control::Room| room.second.as_ref().is_some_and(|seat| seat.away);
+        client.until("the guest is away", |seen| away(&seen.rooms[&id])).await;
+    }
+    assert_eq!(record.len(), if own_v6.is_some() { 4 } else { 2 });
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
