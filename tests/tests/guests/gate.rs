@@ -59,7 +59,7 @@ fn connections(port: u16) -> BTreeMap<String, usize> {
 }
 
 /// Waits until the server has this many open connections.
-async fn until_connections(port: u16, count: usize) {
+pub(crate) async fn until_connections(port: u16, count: usize) {
     settle("connections", || connections(port).values().sum::<usize>() == count).await;
 }
 

@@ -5,6 +5,7 @@ mod gate;
 #[cfg(target_os = "linux")]
 mod hotspot;
 mod page;
+mod slow;
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -43,27 +43,46 @@ pub(crate) struct Page {
     pub(crate) room: Value,
     /// Everything received, oldest first.
     pub(crate) heard: Vec<Value>,
+    /// The reason in the host's close frame.
+    reason: Option<String>,
 }
 
 impl Page {
     /// Connects; `None` if the host refuses the handshake.
     pub(crate) async fn connect(code: &Code, host: &str, origin: &str) -> Option<Self> {
-        let stream = TcpStream::connect(code.address()).await.ok()?;
+        Self::connect_by(TcpStream::connect(code.address()).await.ok()?, code, host, origin).await
+    }
+
+    async fn connect_by(stream: TcpStream, code: &Code, host: &str, origin: &str) -> Option<Self> {
         let mut request = format!("ws://{}/play", code.authority).into_client_request().expect("a URL");
         let headers = request.headers_mut();
         headers.insert("host", host.parse().expect("a header"));
         headers.insert("origin", origin.parse().expect("a header"));
         let (socket, _) = timeout(PATIENCE, client_async(request, stream)).await.ok()?.ok()?;
-        Some(Self { socket, id: 0, room: Value::Null, heard: Vec::new() })
+        Some(Self { socket, id: 0, room: Value::Null, heard: Vec::new(), reason: None })
     }
 
     /// Connects as a browser does, and says hello. `first_id`: ids of messages grow from there.
     pub(crate) async fn come(code: &Code, tab: &str, first_id: u64) -> Self {
-        let origin = format!("http://{}", code.authority);
-        let mut page = Self::connect(code, &code.authority, &origin).await.expect("the host lets pages in");
+        let stream = TcpStream::connect(code.address()).await.expect("the port is open");
+        let mut page = Self::come_by(stream, code, tab).await;
         page.id = first_id;
+        page
+    }
+
+    /// The same over this connection.
+    pub(crate) async fn come_by(stream: TcpStream, code: &Code, tab: &str) -> Self {
+        let origin = format!("http://{}", code.authority);
+        let page = Self::connect_by(stream, code, &code.authority, &origin).await;
+        let mut page = page.expect("the host lets pages in");
         page.say(&json!({"hello": {"version": 1, "token": code.token, "tab": tab, "name": "Ben"}})).await;
         page
+    }
+
+    /// Whether the connection ends without a last message and without a close frame.
+    pub(crate) async fn is_cut(&mut self) -> bool {
+        while self.next().await.is_some() {}
+        self.reason.is_none() && self.heard.iter().all(|message| message.get("closed").is_none())
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -132,6 +151,10 @@ impl Page {
                     return Some(message);
                 }
                 Some(Ok(Frame::Ping(_) | Frame::Pong(_))) => {}
+                Some(Ok(Frame::Close(frame))) => {
+                    self.reason = frame.map(|frame| frame.reason.to_string());
+                    return None;
+                }
                 _ => return None,
             }
         }
@@ -163,7 +186,9 @@ impl Page {
     pub(crate) async fn closed(&mut self) -> String {
         let closed = self.until("closed", |_| true).await;
         assert_eq!(self.next().await, None, "nothing comes after it");
-        closed["why"].as_str().expect("a word").into()
+        let why = closed["why"].as_str().expect("a word");
+        assert_eq!(self.reason.as_deref(), Some(why), "the close frame says the same");
+        why.into()
     }
 }
 
@@ -217,6 +242,14 @@ pub(crate) async fn connect_from(from: Ipv4Addr, port: u16) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind((from, 0).into()).expect("an address of this device");
     socket.connect((Ipv4Addr::LOCALHOST, port).into()).await.expect("the port is open")
+}
+
+/// A connection whose page can take little before it reads.
+pub(crate) async fn connect_narrow(code: &Code) -> TcpStream {
+    let socket = if code.address().is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+    let socket = socket.expect("a socket");
+    socket.set_recv_buffer_size(4_096).expect("a size");
+    socket.connect(code.address()).await.expect("the port is open")
 }
 
 /// What the host still sends until it closes the connection.
