@@ -1,5 +1,5 @@
-//! The JSON messages to pages, as `docs/guest.md` specifies them. Field names and words are those of `client::json`, which
-//! `qiyouctl --json` prints; a page additionally gets what it draws.
+//! The JSON messages to pages, as `docs/guest.md` specifies them. Words of enums, clocks, races and club evenings are those of
+//! `client::json`, which `qiyouctl --json` prints; seats, offers and boards have a form of their own, for who draws them.
 
 use std::time::Duration;
 
