@@ -158,11 +158,10 @@ const answers = {
   file: ({ id }) => ({ file: { id, name: "gomoku-2026-11-24.sgf", text: "(;GM[4]SZ[15];B[hh])" } }),
 };
 
-/// By their tokens. `do`: what is touched until the state is there, as [action, argument]; `started`: the name was given before.
-/// A club evening in its second round.
+/// A club evening in its second round; this page's guest is Ben, whose first game is over.
 const evening = {
   id: "3", name: "Friday", setup: "", pace: "none", twice: false, state: "running", round: 2,
-  players: ["Anna", "Ben", "小明", "Dora", "A player with a long name"].map((name, at) => ({ id: at + 1, name, who: "nobody", number: at + 1, left: false })),
+  players: ["Anna", "Ben", "小明", "Dora", "A player with a long name"].map((name, at) => ({ id: at + 1, name, who: ["here", "guest", "friend", "nobody", "guest"][at], number: at + 1, left: false })),
   rounds: [
     { round: 1, games: [{ board: 1, first: 2, second: 5, result: "draw", begun: true }, { board: 2, first: 3, second: 4, result: "second_wins", begun: true }], free: [1] },
     { round: 2, games: [{ board: 1, first: 5, second: 3, result: null, begun: true }, { board: 2, first: 1, second: 2, result: null, begun: false }], free: [4] },
@@ -171,9 +170,16 @@ const evening = {
     [1, 4, 1, 0, 1, [".", ".", "1", "", "."]], [2, 2, 0.5, 0.25, 0, [".", "", ".", ".", "½"]], [2, 5, 0.5, 0.25, 0, [".", "½", ".", ".", ""]],
     [4, 1, 0, 0, 0, ["", ".", ".", ".", "."]], [4, 3, 0, 0, 0, [".", ".", "", "0", "."]],
   ].map(([place, player, points, berger, wins, cross]) => ({ place, player, points, sonneborn_berger: berger, direct: null, wins, played: 1, cross })),
-  next: [],
+  next: [[1, 2, 2, 2, "first"], [2, 2, 2, 1, "second"], [3, 2, 1, 5, "second"], [4, 3, 1, 1, "second"], [5, 2, 1, 3, "first"]]
+    .map(([player, round, board, opponent, side]) => ({ player, round, board, opponent, side })),
+};
+/// The last round is over.
+const finished = {
+  ...evening, state: "finished", round: null, next: [],
+  rounds: evening.rounds.map((one) => ({ ...one, games: one.games.map((game) => ({ ...game, result: game.result ?? "first_wins", begun: true })) })),
 };
 
+/// By their tokens. `do`: what is touched until the state is there, as [action, argument]; `fresh`: the name was not given before.
 export const STORIES = {
   start: { ...seat(gomoku, { name: "" }), fresh: true },
   gomoku: { ...seat(gomoku), answers },
@@ -210,7 +216,8 @@ export const STORIES = {
   forbidden: { ...seat(renju), do: [["click", "h9"]] },
   review: { ...seat(over), answers, do: [["press", "do-review"], ["review", "left"]] },
   rules: { ...seat(gomoku), answers, do: [["press", "do-more"], ["dialog", 3]] },
-  club: { sends: [...seat(gomoku).sends, { club: evening }], answers, do: [["press", "do-more"], ["dialog", 4]] },
+  club: { sends: [...seat(over).sends, { club: evening }], answers, do: [["press", "do-more"], ["dialog", 4]] },
+  clubover: { sends: [...seat(over).sends, { club: finished }], answers, do: [["press", "do-more"], ["dialog", 4]] },
   lost: { sends: [...seat(gomoku).sends, "lose"], once: true },
   closed: { sends: [{ closed: { why: "code_closed", words: words("The host has closed this game.", "对方已关闭这局棋。"), seconds: 0 } }] },
   wrong: { sends: [{ closed: { why: "wrong_code", words: words("This code is not known here.", "这里没有这个二维码。"), seconds: 0 } }] },
@@ -223,4 +230,4 @@ export const STORIES = {
 
 /// Rooms that tests of the page's talk begin with.
 export const ROOMS = { gomoku, xiangqi, go, racing, alone, counted: room(counted, { record: go.record }), over, offered };
-export { quiet };
+export { evening, quiet };

@@ -4,7 +4,7 @@ import { after, afterEach, before, beforeEach, test } from "node:test";
 import { launch } from "./browsers.mjs";
 import { stage } from "./stage.mjs";
 import { settled, where } from "./states.mjs";
-import { named, point, quiet, ROOMS, welcome } from "./stories.mjs";
+import { evening, named, point, quiet, ROOMS, welcome } from "./stories.mjs";
 
 const TOKEN = "q3vZt1c8cJ0yqvUe0xWz9A";
 const LIMIT = 15_000;
@@ -586,6 +586,55 @@ test("the language can be changed at any time, and stays", async () => {
   await page.reload();
   await settled(page);
   assert.equal(await shows("#title"), "五子棋");
+});
+
+test("of a club evening the next opponent is told, one's own first, in both languages and as it changes", async () => {
+  host.room = ROOMS.over;
+  await open();
+  const next = () => page.run(() => ({
+    own: document.getElementById("club-own")?.textContent ?? null,
+    rows: [...document.querySelectorAll("#club-next tr")].map((row) => [...row.children].map((cell) => cell.textContent)),
+    marked: [...document.querySelectorAll("#club-next tr")].findIndex((row) => row.classList.contains("own")),
+  }));
+  const showClub = async (words) => {
+    await press("do-more");
+    await dialogButton(words);
+    await until(() => document.querySelector("dialog")?.dataset.dialog === "club");
+  };
+  host.send({ club: evening });
+  await until(() => !document.getElementById("result").hidden);
+  await showClub("Club evening");
+  const long = "A player with a long name";
+  assert.deepEqual(await next(), {
+    own: "Round 2: you play Anna",
+    rows: [["Player", "Opponent", "Round"], ["Ben (me)", "Anna", "2"], ["Anna", "Ben (me)", "2"], ["小明", long, "2"], ["Dora", "Anna", "3"], [long, "小明", "2"]],
+    marked: 1,
+  });
+  // The open dialog follows.
+  host.send({ club: { ...evening, next: [{ player: 4, round: 3, board: 2, opponent: 2, side: "first" }, { player: 2, round: 3, board: 2, opponent: 4, side: "second" }] } });
+  await until(() => document.getElementById("club-own")?.textContent === "Round 3: you play Dora");
+  await dialogButton("Close");
+  await page.run(() => document.querySelector("#match [data-language]").click());
+  await showClub("棋会");
+  assert.deepEqual(await next(), { own: "第 3 轮：你和 Dora 下", rows: [["姓名", "对手", "轮次"], ["Ben（我）", "Dora", "3"], ["Dora", "Ben（我）", "3"]], marked: 1 });
+  host.send({ club: { ...evening, next: [] } });
+  await until(() => !document.getElementById("club-next") && !document.getElementById("club-own"));
+});
+
+test("a guest who is called otherwise on the list of a club evening is marked only if no other can be meant", async () => {
+  host.room = ROOMS.over;
+  await open();
+  const called = (ben, other) => ({ ...evening, players: evening.players.map((one) => ({ ...one, name: one.id === 2 ? ben : one.name, who: one.id === 5 ? other : one.who })) });
+  const marked = () => page.run(() => document.querySelector("#club-next .own td")?.textContent ?? "");
+  host.send({ club: called("Benjamin", "nobody") });
+  await press("do-more");
+  await dialogButton("Club evening");
+  await until(() => document.getElementById("club-next"));
+  assert.equal(await marked(), "Benjamin (me)");
+  host.send({ club: called("Benjamin", "guest") });
+  await until(() => !document.getElementById("club-own"));
+  assert.equal(await marked(), "");
+  assert.equal(await page.run(() => document.querySelectorAll("#club-next tbody tr").length), 5);
 });
 
 test("questions take the keyboard and give it back", async () => {
