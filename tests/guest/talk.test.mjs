@@ -388,6 +388,24 @@ test("a piece is picked, then the point where it goes; one that cannot move says
   assert.deepEqual((await host.wait("act", 2)).action, { step: [named("h10"), named("h9")] });
 });
 
+test("the tap that brings up a question neither answers it nor sends it away", async () => {
+  for (const size of [{ width: 360, height: 740, hasTouch: true, isMobile: true, deviceScaleFactor: 1 }, "small", "phone", "lying"]) {
+    host.room = ROOMS.xiangqi;
+    const acts = host.of("act").length;
+    await open({ size });
+    await tap("h10");
+    await until(() => /where it goes/.test(document.querySelector("#near .state").textContent));
+    await tap("h9");
+    await until(() => document.querySelector("dialog .body")?.inert === false);
+    assert.equal(await page.run(() => document.querySelector("dialog").dataset.dialog), "losing");
+    assert.equal(host.of("act").length, acts);
+    await dialogButton("Choose another move");
+    await until(() => !document.querySelector("dialog"));
+    assert.equal(host.of("act").length, acts);
+    await page.close();
+  }
+});
+
 test("what no point stands for has a button: pass, agree, play on", async () => {
   host.room = ROOMS.go;
   await open();

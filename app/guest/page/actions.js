@@ -56,7 +56,7 @@ function warn(action, why) {
   ask("losing", point ? say("forbidden", why) : say("losing"), say(point ? "forbiddenHint" : "losingHint"), [
     button(say("chooseOther"), null, { kind: "primary" }),
     button(say(point ? "thereAnyway" : "anyway"), () => act(action), { kind: "danger" }),
-  ]);
+  ], { sudden: true });
 }
 
 function flash(points) {

@@ -3,7 +3,8 @@ import { icon } from "./art.js";
 import { isChinese, phrase, PHRASES, say } from "./words.js";
 
 const EMOTES = ["smile", "laugh", "wow", "sad", "applause", "sweat"];
-/// Milliseconds for which a sudden dialog ignores taps, which were meant for what it covers.
+/// Milliseconds for which a sudden dialog ignores taps, which were meant for what it covers: a browser's click follows the tap
+/// that opened it.
 const SETTLES = 350;
 
 let open = null;
@@ -23,7 +24,7 @@ export function closeDialog(name) {
 }
 
 /// Shows a dialog. `parts`: elements under the title; `kept`: cannot be dismissed; `sudden`: opened without an action of the
-/// player.
+/// player, or by a tap on the board.
 export function show(name, title, parts, { kept = false, sudden = false, closed } = {}) {
   closeDialog();
   const element = document.createElement("dialog");
@@ -41,7 +42,7 @@ export function show(name, title, parts, { kept = false, sudden = false, closed 
     }
   });
   // A tap on the backdrop.
-  element.addEventListener("click", (event) => !kept && event.target === element && outside(element, event) && closeDialog());
+  element.addEventListener("click", (event) => !kept && !body.inert && event.target === element && outside(element, event) && closeDialog());
   document.body.append(element);
   open = { name, element };
   element.showModal();
