@@ -1,9 +1,10 @@
 // One way to drive three engines: Chromium and Firefox by puppeteer-core, WebKit by WebKitWebDriver.
-import { spawn } from "node:child_process";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import puppeteer from "puppeteer-core";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -168,6 +169,7 @@ async function miniBrowser() {
 /// WebKitWebDriver has one session at a time: each page gets a driver and a profile of its own.
 async function webkit(profile, language, proxy, forget) {
   const display = await screen();
+  const locale = await localeOf(profile, language);
   // The driver's own word for a proxy is not heard by MiniBrowser.
   const way = proxy ? [`--proxy=socks://127.0.0.1:${proxy}`] : [];
   const wanted = { "webkitgtk:browserOptions": { binary: await miniBrowser(), args: ["--automation", ...way] } };
@@ -177,7 +179,7 @@ async function webkit(profile, language, proxy, forget) {
     engine: "webkit",
     page: async (options) => {
       pages += 1;
-      const driver = await webkitDriver(join(profile, String(pages)), display.name, language);
+      const driver = await webkitDriver(join(profile, String(pages)), display.name, locale);
       drivers.add(driver);
       const { sessionId } = await driver.ask("POST", "/session", { capabilities: { alwaysMatch: wanted } });
       const end = () => {
@@ -194,13 +196,22 @@ async function webkit(profile, language, proxy, forget) {
   };
 }
 
-async function webkitDriver(home, display, language) {
+/// Variables that make WebKit's first language this one: it is that of the C library's locale, which is seldom installed.
+async function localeOf(profile, language) {
+  if (language !== "zh") return { LANG: "C.UTF-8", LANGUAGE: "en_US" };
+  const made = join(profile, "locales");
+  await mkdir(made);
+  await promisify(execFile)("localedef", ["--no-archive", "-i", "zh_CN", "-f", "UTF-8", join(made, "zh_CN.UTF-8")]);
+  return { LOCPATH: made, LANG: "zh_CN.UTF-8", LC_ALL: "zh_CN.UTF-8", LANGUAGE: "zh_CN" };
+}
+
+async function webkitDriver(home, display, locale) {
   const port = await freePort();
   const program = spawn(WEBKIT_DRIVER, [`--port=${port}`], {
     stdio: "ignore",
     env: {
-      ...process.env, DISPLAY: display, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CACHE_HOME: join(home, "cache"), LANG: "C.UTF-8",
-      LANGUAGE: language === "zh" ? "zh_CN" : "en_US", WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1", LIBGL_ALWAYS_SOFTWARE: "1", NO_AT_BRIDGE: "1", GTK_A11Y: "none",
+      ...process.env, DISPLAY: display, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CACHE_HOME: join(home, "cache"), ...locale,
+      WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1", LIBGL_ALWAYS_SOFTWARE: "1", NO_AT_BRIDGE: "1", GTK_A11Y: "none",
       DBUS_SESSION_BUS_ADDRESS: "disabled:",
     },
   });

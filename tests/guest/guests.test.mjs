@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { launch } from "./browsers.mjs";
 import { Cable } from "./cable.mjs";
 import { Host, rest } from "./host.mjs";
+import { solve } from "./lights.mjs";
 import { begin, Player, sit } from "./player.mjs";
 
 const LIMIT = 15_000;
@@ -178,7 +179,7 @@ test("who watches sees each move and can make none", async () => {
   await page.until(() => !document.getElementById("match").hidden, LIMIT);
   await play(room, player, ["h8", "a1", "h9"]);
   await page.until(() => document.getElementById("board").dataset.ply === "3", LIMIT);
-  assert.deepEqual(await new Player(page, "gomoku", "unspecified").standing(), { Black: 2, White: 1 });
+  assert.deepEqual(await new Player(page, "gomoku", "unspecified").standing(), { "first stone": 2, "second stone": 1 });
   assert.equal(await page.run(() => document.getElementById("board").classList.contains("live")), false);
   await page.run(() => document.getElementById("do-review").click());
   await page.until(() => !document.getElementById("review").hidden, LIMIT);
@@ -288,8 +289,7 @@ test("Go's dead stones are marked by both and agreed on", async () => {
 test("one alone presses lights until all are off", async () => {
   const room = await host.room("lights-out", "--player", "guest", "-o", "columns=3", "-o", "rows=3");
   const player = await sit(browser, room.url, { game: "lights_out", side: "first" });
-  const lights = await player.page.run(() => [...document.querySelectorAll("[role=gridcell]")].map((one) => /\blit/.test(one.getAttribute("aria-label"))));
-  const presses = solve(lights, 3);
+  const presses = solve(await player.lights(), 3);
   for (const [index, press] of presses.entries()) {
     await player.mayAct();
     const [x, y] = await player.page.run((at) => {
@@ -308,8 +308,7 @@ test("two race to put out the same lights, each on their own board", async () =>
   const room = await host.room("lights-out", "-o", "columns=4", "-o", "rows=3");
   const player = await sit(browser, room.url, { game: "lights_out" });
   await player.mayAct();
-  const lights = await player.page.run(() => [...document.querySelectorAll("[role=gridcell]")].map((one) => /\blit/.test(one.getAttribute("aria-label"))));
-  const presses = solve(lights, 4);
+  const presses = solve(await player.lights(), 4);
   await host.ctl("play", "a1", "--room", room.id);
   const spots = await player.page.run(() => [...document.querySelectorAll("[role=gridcell]")].map((one) => {
     const { left, top, width, height } = one.getBoundingClientRect();
@@ -329,21 +328,6 @@ test("two race to put out the same lights, each on their own board", async () =>
   await shows(player.page, "#outcome", "You won");
   await player.page.close();
 });
-
-/// The fewest presses, tried one after another.
-function solve(lights, wide) {
-  const high = lights.length / wide;
-  const masks = lights.map((_, at) => {
-    const [x, y] = [at % wide, Math.floor(at / wide)];
-    return [[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]].filter(([dx, dy]) => x + dx >= 0 && x + dx < wide && y + dy >= 0 && y + dy < high)
-      .reduce((mask, [dx, dy]) => mask | (1 << (at + dx + dy * wide)), 0);
-  });
-  const start = lights.reduce((bits, lit, at) => bits | (lit ? 1 << at : 0), 0);
-  const found = Array.from({ length: 1 << lights.length }, (_, set) => set).filter((set) => masks.reduce((bits, mask, at) => (set >> at & 1 ? bits ^ mask : bits), start) === 0);
-  const count = (set) => set.toString(2).replaceAll("0", "").length;
-  const best = found.sort((a, b) => count(a) - count(b))[0];
-  return lights.map((_, at) => at).filter((at) => best >> at & 1);
-}
 
 test("when the host's program ends the page says so, and a new code plays on", async () => {
   const room = await host.room("gomoku");

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { PAGE } from "./stage.mjs";
+import { ALL, PHRASES } from "./words.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path) => readFileSync(join(ROOT, path), "utf8");
@@ -43,15 +44,7 @@ test("every module that is loaded is there, and those of the first board are loa
   assert.deepEqual(new Set([...ahead, "main.js", "glyphs.js"]), new Set(scripts));
 });
 
-/// The table of words.js: name to [English, Chinese].
-async function tables() {
-  Object.defineProperty(globalThis, "navigator", { value: { languages: ["en"] }, configurable: true });
-  globalThis.localStorage ??= { getItem: () => null, setItem: () => {} };
-  return import(join(PAGE, "words.js"));
-}
-
-test("every sentence is there in both languages, with the same things put in, and none is idle", async () => {
-  const { ALL } = await tables();
+test("every sentence is there in both languages, with the same things put in, and none is idle", () => {
   const names = Object.keys(ALL);
   assert.ok(names.length > 150, String(names.length));
   const holes = (said) => [...new Set(said.match(/\{\d\}/g) ?? [])].sort();
@@ -70,8 +63,7 @@ test("every sentence is there in both languages, with the same things put in, an
   for (const name of said) assert.ok(name in ALL, name);
 });
 
-test("the page keeps to the words of docs/glossary.md", async () => {
-  const { ALL, PHRASES } = await tables();
+test("the page keeps to the words of docs/glossary.md", () => {
   const rows = read("docs/glossary.md").split("\n").filter((line) => line.startsWith("|")).slice(2);
   const unused = rows.flatMap((row) => row.split("|")[4].split(", ").map((word) => word.trim()).filter(Boolean));
   assert.ok(unused.length > 100);
@@ -89,8 +81,7 @@ test("the page keeps to the words of docs/glossary.md", async () => {
   }
 });
 
-test("a sentence that the app has too is said in the same words", async () => {
-  const { ALL } = await tables();
+test("a sentence that the app has too is said in the same words", () => {
   const catalogue = new Map();
   for (const block of read("app/screens/lang/zh/LC_MESSAGES/screens.po").split("\n\n")) {
     const said = (key) => [...block.matchAll(new RegExp(`^${key} "(.*)"$`, "gm"))].map(([, one]) => one);

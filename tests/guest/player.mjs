@@ -1,4 +1,5 @@
-// A person at the page: plays actions of the notation by fingers or by keys.
+// A person at the page: plays actions of the notation by fingers or by keys, and reads it in either language.
+import { pieceWords } from "./words.mjs";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
@@ -31,8 +32,7 @@ export class Player {
     }
     for (const [column, row] of squares) {
       const index = await this.#index(column, row);
-      if (this.keys) await this.#byKeys(index);
-      else await this.#byFinger(index);
+      await this.hit(index);
     }
   }
 
@@ -76,16 +76,30 @@ export class Player {
     await this.page.until(() => document.getElementById("board").classList.contains("live"), 15_000);
   }
 
-  /// What stands on the board, as {name: count} of the labels without marks.
-  standing() {
-    return this.page.run(() => {
-      const found = {};
-      for (const cell of document.querySelectorAll("[role=gridcell]")) {
-        const what = cell.getAttribute("aria-label").split(", ").slice(1).find((word) => /^(Black|White|lit|dark|(red|black) \w+)$/.test(word));
-        if (what) found[what] = (found[what] ?? 0) + 1;
-      }
-      return found;
-    });
+  /// What each point's label says of what stands there, from the top left; null: nothing.
+  #labels() {
+    return this.page.run((tables) => {
+      const table = tables[document.documentElement.lang === "en" ? "en" : "zh"];
+      const what = (cell) => cell.getAttribute("aria-label").split(/, |，/).slice(1).find((word) => Object.hasOwn(table, word));
+      return [...document.querySelectorAll("[role=gridcell]")].map((cell) => table[what(cell)] ?? null);
+    }, { en: pieceWords("en"), zh: pieceWords("zh") });
+  }
+
+  /// What stands on the board, as {"first stone": 2, "second general": 1, …}.
+  async standing() {
+    const found = {};
+    for (const what of await this.#labels()) if (what) found[what] = (found[what] ?? 0) + 1;
+    return found;
+  }
+
+  /// Which lights are lit, from the top left.
+  async lights() {
+    return (await this.#labels()).map((what) => what === "lit");
+  }
+
+  /// Touches the point of this index, from the top left.
+  hit(index) {
+    return this.keys ? this.#byKeys(index) : this.#byFinger(index);
   }
 
   #index(column, row) {
