@@ -93,7 +93,11 @@ fn judge_version(version: &str) -> Finding {
 /// Whether the adapter's address changes. `settings`: the text of [`BLUEZ_SETTINGS`], `None` where it cannot be read.
 fn privacy(settings: Option<&str>) -> Finding {
     let Some(settings) = settings else {
-        return good("privacy", format!("{BLUEZ_SETTINGS} cannot be read: the address is likely fixed"));
+        return limited(
+            "privacy",
+            format!("{BLUEZ_SETTINGS} cannot be read: the adapter's address is likely fixed"),
+            MAKES_PRIVATE,
+        );
     };
     match setting(settings, "General", "Privacy").map(str::to_ascii_lowercase).as_deref() {
         Some("device" | "network" | "limited-device" | "limited-network" | "on") => {
@@ -102,10 +106,13 @@ fn privacy(settings: Option<&str>) -> Finding {
         _ => limited(
             "privacy",
             "the adapter's address is fixed: whoever has heard it once recognises this device by it",
-            "set Privacy = device under [General] in /etc/bluetooth/main.conf, then: systemctl restart bluetooth",
+            MAKES_PRIVATE,
         ),
     }
 }
+
+const MAKES_PRIVATE: &str =
+    "set Privacy = device under [General] in /etc/bluetooth/main.conf, then: systemctl restart bluetooth";
 
 /// The value of a key in a section of BlueZ's settings; the last one holds. Lines that begin with # are the defaults as comments.
 fn setting<'a>(settings: &'a str, section: &str, key: &str) -> Option<&'a str> {
@@ -293,7 +300,14 @@ mod tests {
         ] {
             assert_eq!(privacy(Some(settings)).verdict, Verdict::Good, "{settings:?}");
         }
-        assert_eq!(privacy(None).verdict, Verdict::Good);
+        let unread = privacy(None);
+        assert_eq!(
+            unread.verdict,
+            Verdict::Limited,
+            "without settings the address is fixed: {}",
+            unread.found
+        );
+        assert!(unread.remedy.contains("Privacy = device"));
     }
 
     #[test]

@@ -176,12 +176,12 @@ impl Actor {
             ));
         }
         let advert_key = self.chance.bytes();
-        self.journal.keep(|store| store.same_person(old, new, &advert_key))?;
-        self.set_advert_key(advert_key);
         // The account belongs to the same person; the carrier of the pairing is set anew.
-        let account = self.people.account(old).cloned();
-        if let Some(account) = account.filter(|_| self.people.account(new).is_none()) {
-            let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{new}"), &account));
+        let account = self.people.account(old).cloned().filter(|_| self.people.account(new).is_none());
+        let settings = [old, new].map(|key| format!("{ACCOUNT_OF}{key}"));
+        self.journal.keep(|store| store.same_person(old, new, &advert_key, &settings))?;
+        self.set_advert_key(advert_key);
+        if let Some(account) = account {
             self.people.set_account(new, account);
         }
         for id in self.rooms_with(old) {

@@ -428,18 +428,23 @@ impl Actor {
             Event::AnalysisChanged(id) => self.mark_for_display(id),
             Event::HintTaken { id } => {
                 let (name, room_id) = (self.name_of(key), id.to_string());
-                self.notice(control::Notice { name, room_id, ..notice(NoticeKind::NoticeHintTaken) });
+                let notice = control::Notice { name, room_id, ..notice(NoticeKind::NoticeHintTaken) };
+                // Muting a friend hides no help that was taken.
+                if self.rings.friend_is_noticed(key, Instant::now()) {
+                    self.notice(notice);
+                }
             }
             Event::ClocksDiffer { id, said, seen } => {
                 let (name, room_id) = (self.name_of(key), id.to_string());
                 info!(%id, ?said, ?seen, "the peer's measure of its time is not ours");
-                self.notice(control::Notice {
+                let notice = control::Notice {
                     name,
                     room_id,
                     detail: format!("it says {} s, seen were {} s", said.as_secs(), seen.as_secs()),
                     seconds: u32::try_from(said.abs_diff(seen).as_secs()).unwrap_or(u32::MAX),
                     ..notice(NoticeKind::NoticeClocksDiffer)
-                });
+                };
+                self.notice_about(key, notice);
             }
             Event::MatchChanged(id) => self.sync_room(key, id),
             Event::Offered { id, kind: _ } => self.mark_for_display(id),
@@ -498,7 +503,7 @@ impl Actor {
                     }
                     self.handle_dialing(DialingEvent::Left(key));
                     let name = self.name_of(key);
-                    self.notice(control::Notice { name, ..notice(NoticeKind::NoticePeerLeft) });
+                    self.notice_about(key, control::Notice { name, ..notice(NoticeKind::NoticePeerLeft) });
                 } else if reason == ByeReason::ByeBlocked {
                     self.give_up(&Target::Friend(key));
                 } else if reason == ByeReason::ByeNotCompared {

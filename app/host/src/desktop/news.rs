@@ -1,18 +1,23 @@
 //! Chooses the events that are worth a notification, and their text. Uses only what clients are sent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use proto::control::{self, Language, NoticeKind, OfferKind, event};
+use proto::control::{self, Language, NoticeKind, OfferKind, event, seat};
 
 use session::wire;
 
 use super::{Notification, Order, Subject, Urgency};
 use crate::room::{PlayerId, parse_match_name};
 
+/// Most offers of the other side that are told while no move is played: one may be made again on each new link.
+const OFFERS_A_MOVE: u32 = 3;
+
 /// The last known state of each room with a peer, from which changes are detected.
 #[derive(Default)]
 pub(crate) struct News {
     rooms: BTreeMap<String, Known>,
+    /// Ids of muted friends, whose offers are not told.
+    muted: BTreeSet<String>,
 }
 
 #[derive(Clone, Default, PartialEq)]
@@ -21,6 +26,8 @@ struct Known {
     plies: usize,
     my_turn: bool,
     offered: Option<i32>,
+    /// Offers of the other side that were told since the last move.
+    offers_told: u32,
     over: bool,
     differs: bool,
 }
@@ -63,6 +70,18 @@ impl News {
             }
             Body::Comparison(one) => withdraw(PlayerId::parse(&one.peer).map(Subject::Comparison)),
             Body::ComparisonGone(gone) => withdraw(PlayerId::parse(&gone.id).map(Subject::Comparison)),
+            Body::Friend(friend) => {
+                if friend.muted {
+                    self.muted.insert(friend.id.clone());
+                } else {
+                    self.muted.remove(&friend.id);
+                }
+                Vec::new()
+            }
+            Body::FriendGone(gone) => {
+                self.muted.remove(&gone.id);
+                Vec::new()
+            }
             Body::Room(room) if room.link.is_some() => self.room(room, language),
             Body::RoomGone(gone) => {
                 self.rooms.remove(&gone.id);
@@ -114,15 +133,25 @@ impl News {
         let say = |zh: String, en: String| if language == Language::Chinese { zh } else { en };
         let seats = [room.first.as_ref(), room.second.as_ref()];
         let name = seats.into_iter().flatten().map(|seat| seat.name.clone()).find(|name| !name.is_empty());
-        let now = Known {
+        let is_muted = seats.into_iter().flatten().any(|seat| match &seat.who {
+            Some(seat::Who::Peer(id)) => self.muted.contains(id),
+            _ => false,
+        });
+        let mut now = Known {
             name: name.unwrap_or_default(),
             plies: room.record.len(),
             my_turn: room.can_act,
             offered: room.offer.as_ref().filter(|offer| !offer.mine).map(|offer| offer.kind),
+            offers_told: 0,
             over: room.result.is_some(),
             differs: room.differs,
         };
         let (name, offered) = (now.name.clone(), now.offered);
+        let before = self.rooms.get(&room.id);
+        now.offers_told = before.filter(|before| before.plies == now.plies).map_or(0, |one| one.offers_told);
+        let is_new_offer = offered.is_some() && before.is_some_and(|before| before.offered != offered);
+        let tells_offer = is_new_offer && !is_muted && now.offers_told < OFFERS_A_MOVE;
+        now.offers_told += u32::from(tells_offer);
         // The first event of a room has nothing to be compared with. A follow-up match is a new room.
         let Some(before) = self.rooms.insert(room.id.clone(), now.clone()) else { return Vec::new() };
         let (summary, body) = if now.differs && !before.differs {
@@ -133,7 +162,7 @@ impl News {
             (name, what)
         } else if now.over && !before.over {
             (name, say("这局棋结束了".into(), "The game is over".into()))
-        } else if offered.is_some() && offered != before.offered {
+        } else if tells_offer {
             let what = match OfferKind::try_from(offered.unwrap_or_default()) {
                 Ok(OfferKind::OfferTakeBack) => say("想悔棋".into(), "asks to undo a move".into()),
                 Ok(OfferKind::OfferDraw) => say("提议和棋".into(), "offers a draw".into()),
@@ -231,6 +260,35 @@ mod tests {
     }
 
     #[test]
+    fn offers_that_come_again_and_again_and_those_of_a_muted_friend_are_not_told() {
+        let mut news = News::default();
+        let offer = control::PendingOffer { kind: OfferKind::OfferDraw.into(), ..Default::default() };
+        let anna = |plies| {
+            let who = Some(seat::Who::Peer("anna".into()));
+            control::Room {
+                second: Some(control::Seat { who, name: "Anna".into(), ..Default::default() }),
+                ..room(plies, false)
+            }
+        };
+        let mut count = |news: &mut News, plies, times| {
+            told(news, &anna(plies));
+            let with_offer = control::Room { offer: Some(offer), ..anna(plies) };
+            (0..times)
+                .filter(|_| told(news, &with_offer).is_some() | told(news, &anna(plies)).is_some())
+                .count()
+        };
+        assert_eq!(count(&mut news, 4, 100), 3, "by links that come and go");
+        assert_eq!(count(&mut news, 6, 1), 1, "after a move again");
+        let muted = |muted| control::Friend { id: "anna".into(), muted, ..Default::default() };
+        news.heard(&event::Body::Friend(muted(true)), Language::English);
+        assert_eq!(count(&mut news, 8, 2), 0);
+        let moved = Some(("Anna".into(), "played h8: your turn".into()));
+        assert_eq!(told(&mut news, &control::Room { can_act: true, ..anna(9) }), moved, "the match goes on");
+        news.heard(&event::Body::Friend(muted(false)), Language::English);
+        assert_eq!(count(&mut news, 10, 2), 2);
+    }
+
+    #[test]
     fn an_invitation_is_told_in_the_persons_language_until_it_is_over() {
         let mut news = News::default();
         let invitation = control::Invitation {
@@ -242,6 +300,7 @@ mod tests {
         let orders = news.heard(&event::Body::Invitation(invitation.clone()), Language::Chinese);
         let [Order::Show(shown)] = orders.as_slice() else { panic!("{orders:?}") };
         assert_eq!((&*shown.summary, &*shown.body), ("小明 邀你下棋", "五子棋"));
+        assert_eq!(shown.urgency, Urgency::Normal, "a peer causes nothing that stays on the screen");
         let mine = control::Invitation { mine: true, ..invitation };
         assert!(news.heard(&event::Body::Invitation(mine), Language::Chinese).is_empty());
         let gone =

@@ -138,12 +138,14 @@ impl Store {
         read().map_err(|error| self.explain(error))
     }
 
-    /// Merges a friend into the friend with the new key: all its matches get the new key, and the old friend is removed.
+    /// Merges a friend into the friend with the new key: all its matches get the new key, and the old friend is removed. The value of
+    /// the old setting becomes that of the new one, unless there is one.
     pub(crate) fn same_person(
         &mut self,
         old: PlayerId,
         new: PlayerId,
         advert_key: &[u8; 32],
+        [old_setting, new_setting]: &[String; 2],
     ) -> Result<(), StoreError> {
         let [from, to] = [old, new].map(|key| seat_text(Seat::Peer(key)));
         self.in_transaction(|transaction| {
@@ -162,6 +164,10 @@ impl Store {
                 "UPDATE friends SET note = (SELECT note FROM friends WHERE key = ?1)
                  WHERE key = ?2 AND note = ''",
                 params![old.0, new.0],
+            )?;
+            transaction.execute(
+                "INSERT OR IGNORE INTO settings (key, value) SELECT ?2, value FROM settings WHERE key = ?1",
+                [old_setting, new_setting],
             )?;
             transaction.execute(
                 "UPDATE friends SET muted = 1 WHERE key = ?2 AND (SELECT muted FROM friends WHERE key = ?1)",
@@ -259,7 +265,17 @@ mod tests {
         begin(&mut store, 2, OLD);
         let resigned = session::MatchResult::Resigned(Side::First);
         store.end(MatchId([2; 16]), 0, resigned, 2).expect("saved");
-        store.same_person(OLD, NEW, &[3; 32]).expect("saved");
+        let settings = ["of/old", "of/new"].map(String::from);
+        store.set_setting("of/old", "old@example.org").expect("saved");
+        store.same_person(OLD, NEW, &[3; 32], &settings).expect("saved");
+        let account = ("new".to_owned(), "old@example.org".to_owned());
+        assert!(
+            store.settings_of("of/").expect("read").contains(&account),
+            "the account is the same person's"
+        );
+        store.set_setting("of/old", "older@example.org").expect("saved");
+        store.same_person(OLD, NEW, &[3; 32], &settings).expect("saved");
+        assert!(store.settings_of("of/").expect("read").contains(&account), "one that is known is kept");
         let taken_over = SavedFriend { muted: true, ..friend(NEW, "plays at lunch") };
         assert_eq!(store.friends().expect("read"), [taken_over], "who was muted stays so");
         let unfinished = store.load(MatchId([1; 16])).expect("read").expect("there");
