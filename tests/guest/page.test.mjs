@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { parse } from "acorn";
 import { PAGE } from "./stage.mjs";
 import { ALL, PHRASES } from "./words.mjs";
 
@@ -135,4 +136,73 @@ test("the page has the app's icons, stones and characters", () => {
     assert.ok(html.includes(`<symbol id="stone-${side}" viewBox="0 0 100 100">${circle}`), name);
   }
   execFileSync(join(ROOT, "app/guest/make-glyphs"), ["--check"]);
+});
+
+/// What browsers of late 2022 do not have (Chromium 107, Firefox 106, Safari 16.1; by caniuse.com and MDN), each with an example.
+/// Syntax that ends a script there, beyond what ES2022 refuses:
+const NEW_SYNTAX = [[/\(\?<[=!]/, "/(?<=a)b/"], [/\bstatic\s*\{/, "class A { static { } }"]];
+const NEW_CALLS = [
+  [/\.(?:toSorted|toReversed|toSpliced)\(/, "list.toSorted()"], [/\.with\(/, "list.with(0, 1)"], [/\bgroupBy\(/, "Object.groupBy(a, b)"],
+  [/\bwithResolvers\b/, "Promise.withResolvers()"], [/\bPromise\.try\b/, "Promise.try(run)"], [/\bfromAsync\b/, "Array.fromAsync(a)"],
+  [/\bAbortSignal\.any\b/, "AbortSignal.any([])"], [/\bURL\.(?:canParse|parse)\b/, "URL.canParse(a)"], [/\b(?:isWellFormed|toWellFormed)\b/, "text.isWellFormed()"],
+  [/\.(?:union|intersection|difference|symmetricDifference|isSubsetOf|isSupersetOf|isDisjointFrom)\(/, "set.union(other)"],
+  [/\bstartViewTransition\b/, "document.startViewTransition(run)"], [/popover/i, "element.showPopover()"], [/\bcheckVisibility\b/, "element.checkVisibility()"],
+  [/\bCloseWatcher\b|\brequestClose\b|\bclosedBy\b/, "dialog.requestClose()"], [/\bnavigation\./, "navigation.navigate(a)"], [/\bURLPattern\b/, "new URLPattern(a)"],
+  [/scrollend/, 'addEventListener("scrollend", run)'], [/\bIterator\b|\.(?:values|keys|entries)\(\)\.(?:map|filter|take|drop|some|every|find|toArray)\(/, "set.values().map(run)"],
+  [/\bmoveBefore\b|\bsetHTML\b/, "element.moveBefore(a, b)"], [/\bwakeLock\b/, "navigator.wakeLock.request()"], [/\bOffscreenCanvas\b/, "new OffscreenCanvas(1, 1)"],
+  // Attributes set as properties: Firefox has these since 2023.
+  [/\baria[A-Z]\w*\s*(?::|=[^=])/, 'make("p", { ariaLabel: a })'], [/\brole\s*:|\.role\s*=[^=]/, 'make("p", { role: "group" })'],
+];
+const NEW_STYLES = [
+  [/&/, "& a { }"], [/:has\(/, "a:has(b) { }"], [/:dir\(|:user-(?:in)?valid|:popover-open|:open\b|::details-content/, "a:dir(rtl) { }"], [/:nth-(?:last-)?child\([^)]*\bof\b/, "a:nth-child(2 of b) { }"],
+  [/@(?:container|property|scope|starting-style|view-transition|position-try|function|font-palette-values|custom-media)\b/, "@container (width > 1px) { }"], [/@media[^{]*[<>]/, "@media (width >= 1px) { }"],
+  [/\bcontainer(?:-type|-name)?\s*:/, "a { container-type: size; }"], [/\d(?:cq[whib]|cqmin|cqmax|r?lh|rcap|rch|rex|ric|cap|ic)\b/, "a { width: 1cqw; }"],
+  [/\b(?:color-mix|oklch|oklab|lch|lab|color|light-dark|contrast-color)\(/, "a { color: color-mix(in srgb, red, blue); }"], [/\b(?:rgba?|hsla?)\(\s*from\b/, "a { color: rgb(from red r g b); }"],
+  [/\b(?:round|mod|rem|sin|cos|tan|asin|acos|atan2?|pow|sqrt|hypot|log|exp|abs|sign|linear|calc-size|if|sibling-index|anchor|anchor-size)\(/, "a { width: round(1px, 2px); }"],
+  [/\bsubgrid\b|\bmasonry\b/, "a { grid-template-rows: subgrid; }"], [/\b(?:anchor-name|position-anchor|position-area|inset-area|animation-timeline|scroll-timeline|view-timeline|view-transition-name)\b/, "a { anchor-name: --a; }"],
+  [/\b(?:field-sizing|interpolate-size|transition-behavior|text-box(?:-trim|-edge)?|text-spacing-trim|zoom|content-visibility|offset-path|mask|mask-image)\s*:/, "a { field-sizing: content; }"],
+  [/(?:width|height|size)\s*:\s*stretch\b/, "a { width: stretch; }"],
+];
+/// Where a browser does not know these it shows the same, less prettily.
+const PRETTIER = /\btext-wrap\s*:\s*(?:balance|pretty)\s*;/g;
+const bare = (source, line = false) => source.replace(/\/\*[\s\S]*?\*\//g, "").replace(line ? /^\s*\/\/.*$/gm : /$^/, "");
+const newer = (list, source) => list.filter(([pattern]) => pattern.test(source)).map(([, example]) => example);
+
+/// Rules in rules, other than in @media, @supports and @keyframes.
+function nested(css) {
+  const open = [];
+  const found = [];
+  for (const [, head, end] of css.matchAll(/([^{};]*)([{};])/g)) {
+    if (end === "}") open.pop();
+    if (end !== "{") continue;
+    if (open.some((one) => !one.startsWith("@"))) found.push(head.trim());
+    open.push(head.trim());
+  }
+  return found;
+}
+
+/// Values in viewport units of 2022 that no value in plain ones precedes.
+const withoutFallback = (css) => [...css.matchAll(/([\w-]+)\s*:[^;{}]*\d[dsl]v[hwib]\b[^;{}]*;/g)].filter(({ 0: all, 1: name, index }) =>
+  !new RegExp(`[\\s;{]${name}\\s*:[^;{}]*\\dv[hwib]\\b[^;{}]*;\\s*$`).test(css.slice(0, index))).map(([all]) => all);
+
+test("the page runs in browsers of the last four years", () => {
+  for (const name of scripts) {
+    const source = text(name);
+    assert.doesNotThrow(() => parse(source, { ecmaVersion: 2022, sourceType: "module" }), name);
+    assert.deepEqual(newer([...NEW_SYNTAX, ...NEW_CALLS], bare(source, true)), [], name);
+  }
+  const css = bare(text("style.css")).replace(PRETTIER, "");
+  assert.deepEqual(newer(NEW_STYLES, css), []);
+  assert.deepEqual(nested(css), []);
+  assert.deepEqual(withoutFallback(css), []);
+  assert.doesNotMatch(text("index.html"), /\s(?:popover|popovertarget|commandfor|closedby|shadowrootmode|blocking|fetchpriority)[=\s>]|<(?:search|selectlist|template)\b/);
+});
+
+test("what is newer than four years is seen", () => {
+  for (const [pattern, example] of [...NEW_SYNTAX, ...NEW_CALLS, ...NEW_STYLES]) assert.match(example, pattern);
+  for (const source of ["const a = /[a--b]/v;", 'import a from "a" with { type: "json" };', "using a = b;"]) {
+    assert.throws(() => parse(source, { ecmaVersion: 2022, sourceType: "module" }), source);
+  }
+  assert.deepEqual(nested("@media print { a { b: c; } } d { e: f; g { h: i; } }"), ["g"]);
+  assert.deepEqual(withoutFallback("a { height: 1vh; height: 1dvh; } b { width: 2px; max-height: calc(3dvh - 1px); }"), ["max-height: calc(3dvh - 1px);"]);
 });

@@ -60,5 +60,8 @@ function table(caption, heads, rows, names, marked = -1) {
   const element = make("table", {}, make("caption", {}, caption));
   if (heads) element.append(make("thead", {}, line("th", heads)));
   element.append(make("tbody", {}, ...rows.map((row, at) => line("td", row, at === marked))));
-  return make("div", { className: "table", tabIndex: 0, role: "group", ariaLabel: caption }, element);
+  const frame = make("div", { className: "table", tabIndex: 0 }, element);
+  frame.setAttribute("role", "group");
+  frame.setAttribute("aria-label", caption);
+  return frame;
 }

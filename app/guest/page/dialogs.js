@@ -43,6 +43,8 @@ export function show(name, title, parts, { kept = false, sudden = false, closed 
   });
   // A tap on the backdrop.
   element.addEventListener("click", (event) => !kept && !body.inert && event.target === element && outside(element, event) && closeDialog());
+  // Firefox before 112 does not know inert.
+  body.addEventListener("click", (event) => body.inert && event.stopPropagation(), true);
   document.body.append(element);
   open = { name, element };
   element.showModal();
@@ -125,7 +127,7 @@ export function sayDialog(saying) {
 /// choose}.
 export function moreDialog(items, switches, theme, languageChanged) {
   const buttons = items.filter(Boolean).map(({ word, act, disabled }) => button(say(word), act, { disabled }));
-  const segments = make("div", { className: "segments", role: "group" });
+  const segments = make("div", { className: "segments" });
   segments.setAttribute("role", "group");
   segments.setAttribute("aria-label", say("appearance"));
   for (const [value, word] of [["", "asSystem"], ["light", "light"], ["dark", "dark"]]) {
