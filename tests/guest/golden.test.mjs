@@ -1,5 +1,5 @@
-// The page's main states look as they did when their pictures in golden/ were approved: in three sizes, both languages, light and
-// dark, in Chromium with the app's fonts. BLESS=1 approves the present pictures; what differs is put into target/guest-golden.
+// Every state of stories.mjs looks as it did when its pictures in golden/ were approved: the main ones in three sizes, the others on a
+// phone upright and lying, in both languages, light and dark, in Chromium with the app's fonts. BLESS=1 approves the present pictures; what differs is put into target/guest-golden.
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,13 +16,13 @@ const GOLDEN = path("golden/");
 const DIFFERING = path("../../target/guest-golden/");
 const FONTS = path("../../app/screens/assets/fonts/");
 
-const STATES = ["start", "gomoku", "aimed", "go", "counting", "xiangqi", "check", "liuzhou", "lights", "race", "offerdraw", "achieved", "scored", "raceover", "watch", "wrong"];
+const MAIN = ["start", "gomoku", "aimed", "go", "counting", "xiangqi", "check", "liuzhou", "lights", "race", "offerdraw", "achieved", "scored", "raceover", "watch", "wrong"];
 const touched = { deviceScaleFactor: 1, hasTouch: true, isMobile: true };
 const SIZES = [
   { width: 360, height: 740, ...touched }, { width: 800, height: 480, ...touched },
   { width: 1280, height: 800, deviceScaleFactor: 1, hasTouch: false, isMobile: false },
 ];
-/// Language and theme. Each state is drawn in every size, each time another way.
+/// Language and theme: each size of a state is drawn another way.
 const WAYS = [["en", "light"], ["zh", "dark"], ["en", "dark"], ["zh", "light"]];
 
 /// The mean of a block may differ by this per channel: edges of letters do between versions, another colour or place of anything does not.
@@ -32,10 +32,12 @@ const BLOCK = 4;
 /// Blocks of 10,000 that may differ: less than a letter of the smallest text on the smallest page, which is about 10 blocks of 16,650.
 const FEW = 3;
 
-const drawn = STATES.flatMap((name, state) => SIZES.map((size, at) => {
+const OTHERS = Object.keys(STORIES).filter((name) => !MAIN.includes(name));
+const drawnIn = (names, sizes) => names.flatMap((name, state) => sizes.map((size, at) => {
   const [language, theme] = WAYS[(state + at) % WAYS.length];
   return { name, size, language, theme, file: `${name}-${size.width}x${size.height}-${language}-${theme}.png` };
 }));
+const drawn = [...drawnIn(MAIN, SIZES), ...drawnIn(OTHERS, SIZES.slice(0, 2))];
 
 let folder;
 let shown;
@@ -59,7 +61,6 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/// Clocks stand still.
 async function picture({ name, size, language, theme }) {
   const page = await enter(browsers[language], shown.address, name, { size, theme, frozen: true });
   const file = join(folder, "now.png");
@@ -103,7 +104,7 @@ function compare(page, one, other) {
   }, [one, other].map((bytes) => bytes.toString("base64")), BLOCK, NEAR);
 }
 
-for (const name of STATES) {
+for (const name of [...MAIN, ...OTHERS]) {
   test(`the page looks as it was found good: ${name}`, async () => {
     const reader = await browsers.en.page();
     const wrong = [];
