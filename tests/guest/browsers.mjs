@@ -205,12 +205,19 @@ async function localeOf(profile, language) {
   return { LOCPATH: made, LANG: "zh_CN.UTF-8", LC_ALL: "zh_CN.UTF-8", LANGUAGE: "zh_CN" };
 }
 
+/// MiniBrowser's own buttons, which are wider than a phone.
+const NARROW = "* { min-width: 0; padding: 0; margin: 0; border-width: 0; border-spacing: 0; font-size: 1px; -gtk-icon-size: 1px; }";
+
 async function webkitDriver(home, display, locale) {
+  for (const version of ["gtk-3.0", "gtk-4.0"]) {
+    await mkdir(join(home, "config", version), { recursive: true });
+    await writeFile(join(home, "config", version, "gtk.css"), NARROW);
+  }
   const port = await freePort();
   const program = spawn(WEBKIT_DRIVER, [`--port=${port}`], {
     stdio: "ignore",
     env: {
-      ...process.env, DISPLAY: display, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CACHE_HOME: join(home, "cache"), ...locale,
+      ...process.env, DISPLAY: display, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CACHE_HOME: join(home, "cache"), XDG_CONFIG_HOME: join(home, "config"), ...locale,
       WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1", LIBGL_ALWAYS_SOFTWARE: "1", NO_AT_BRIDGE: "1", GTK_A11Y: "none",
       DBUS_SESSION_BUS_ADDRESS: "disabled:",
     },
