@@ -139,7 +139,8 @@ pub enum Outdated {
 impl Outdated {
     /// For a layer without a common version: compares the newest version that the peer speaks with the oldest that this device
     /// speaks.
-    pub fn of(newest_there: u8, oldest_here: u8) -> Self {
+    pub fn of(newest_there: impl Into<u32>, oldest_here: impl Into<u32>) -> Self {
+        let (newest_there, oldest_here) = (newest_there.into(), oldest_here.into());
         if newest_there < oldest_here { Self::There } else { Self::Here }
     }
 }

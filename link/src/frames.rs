@@ -8,11 +8,13 @@ use std::io;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use proto::frame::{Arrival, FrameCodec, FrameError, FrameLimit, Outgoing};
+use proto::frame::{Arrival, FrameCodec, FrameError, FrameLimit, Outgoing, VERSION};
 use proto::pace::{RateLimit, TooFast, frame_deadline};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Instant;
 use tokio_util::codec::{Decoder, Encoder};
+
+use crate::Outdated;
 
 /// Why a link's frames ended. The link is to be dropped; only if [`is_peers_fault`](Self::is_peers_fault) is the user told
 /// about the peer.
@@ -38,15 +40,24 @@ impl FramesError {
             // A bad radio link looks the same.
             Self::TooSlow => false,
             Self::Frame(error) => match error {
-                FrameError::BadMagic
-                | FrameError::BadLength { .. }
-                | FrameError::BadVersion(_)
-                | FrameError::BadSeqnum(_) => true,
-                FrameError::Truncated { .. }
+                FrameError::BadMagic | FrameError::BadLength { .. } | FrameError::BadSeqnum(_) => true,
+                // Another version is told by [`outdated`](Self::outdated).
+                FrameError::BadVersion(_)
+                | FrameError::Truncated { .. }
                 | FrameError::TooLong { .. }
                 | FrameError::Exhausted
                 | FrameError::Io(_) => false,
             },
+        }
+    }
+}
+
+impl FramesError {
+    /// Which device has to be updated, if the peer's frames are of another version.
+    pub fn outdated(&self) -> Option<Outdated> {
+        match self {
+            Self::Frame(FrameError::BadVersion(theirs)) => Some(Outdated::of(*theirs, VERSION)),
+            _ => None,
         }
     }
 }
@@ -305,6 +316,17 @@ mod tests {
         here.write_all(b"GET / HTTP/1.1").await.expect("written");
         let error = reader(there).next().await.expect_err("not a frame");
         assert!(matches!(error, FramesError::Frame(FrameError::BadMagic)) && error.is_peers_fault());
+
+        for (version, outdated) in [(0, Outdated::There), (2, Outdated::Here)] {
+            let (here, there) = memory::pair();
+            let mut bytes = Vec::new();
+            FrameWriter::new(&mut bytes, FrameLimit::Peer).send(&ping(1)).await.expect("written");
+            bytes[16..20].copy_from_slice(&u32::to_be_bytes(version));
+            let mut here = here;
+            here.write_all(&bytes).await.expect("written");
+            let error = reader(there).next().await.expect_err("another version");
+            assert_eq!((error.outdated(), error.is_peers_fault()), (Some(outdated), false), "{error}");
+        }
 
         let network = memory::MemoryNetwork::new(1);
         let (_here, there) = network.pair("anna", "ben");

@@ -183,7 +183,7 @@ pub fn nearby(nearby: &Nearby) -> Value {
     json!({"id": nearby.id, "name": nearby.name, "is_friend": nearby.is_friend, "rssi_dbm": nearby.rssi_dbm,
         "age_ms": nearby.age_ms, "carrier": words::carrier(nearby.carrier), "connected": nearby.connected,
         "carriers": nearby.carriers.iter().map(|one| words::carrier(*one)).collect::<Vec<_>>(),
-        "busy": nearby.busy, "wish": (nearby.wish != 0).then(|| words::game(nearby.wish))})
+        "busy": nearby.busy && !nearby.connected, "wish": (nearby.wish != 0).then(|| words::game(nearby.wish))})
 }
 
 /// A friend.

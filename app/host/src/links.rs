@@ -230,6 +230,9 @@ async fn write(
 }
 
 fn broken(error: &FramesError) -> Down {
+    if let Some(outdated) = error.outdated() {
+        return Down::Outdated(outdated);
+    }
     match error {
         FramesError::Frame(FrameError::Io(error)) => match SecureError::of(error) {
             Some(secure) => insecure(secure),

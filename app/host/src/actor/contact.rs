@@ -287,6 +287,13 @@ impl Actor {
         if !self.people.get(&key).is_some_and(|peer| peer.uses(id)) {
             return;
         }
+        if let Down::Outdated(outdated) = down
+            && link.dialed.is_none()
+        {
+            // A person who dials is told above. Whoever dials from there is paced.
+            let name = self.name_of(key);
+            self.notice_about(key, control::Notice { name, ..notice(update_of(*outdated)) });
+        }
         if let Down::Misbehaved(detail) = down {
             let (name, detail) = (self.name_of(key), detail.clone());
             warn!(peer = name, detail, "the peer broke the protocol: the link is closed");
@@ -302,11 +309,7 @@ impl Actor {
 
     /// Tells clients which of the two devices needs an update.
     pub(crate) fn update_needed(&mut self, name: String, outdated: Outdated) {
-        let kind = match outdated {
-            Outdated::There => NoticeKind::NoticeUpdateNeeded,
-            Outdated::Here => NoticeKind::NoticeUpdateHere,
-        };
-        self.notice(control::Notice { name, ..notice(kind) });
+        self.notice(control::Notice { name, ..notice(update_of(outdated)) });
     }
 
     /// Closes the peer's link, after `last_word` if given. The caller informs the session.
@@ -359,5 +362,13 @@ impl Actor {
                 let _ = self.drive(key, Input::Command(Command::Leave(reason)));
             }
         }
+    }
+}
+
+/// The notice of which device needs an update.
+fn update_of(outdated: Outdated) -> NoticeKind {
+    match outdated {
+        Outdated::There => NoticeKind::NoticeUpdateNeeded,
+        Outdated::Here => NoticeKind::NoticeUpdateHere,
     }
 }

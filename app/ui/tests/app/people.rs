@@ -576,6 +576,11 @@ fn what_people_near_would_like_to_play_is_said_and_ours_is_told() {
     for said in ["wants to play Go", "in a game", "open to a game"] {
         assert!(says(&told, said), "{said}");
     }
+    // Who is connected with this device plays with somebody here, if at all.
+    let event::Body::Nearby(ben) = near("Ben", true, proto::board::Game::Go) else { unreachable!() };
+    told.say(event::Body::Nearby(control::Nearby { connected: true, ..ben }));
+    stage.settle(&told.scene);
+    assert!(!says(&told, "in a game"));
     // Opening the people page for another game changes the wish.
     told.app.prefer_opponent(qiyou::screens::Game::Xiangqi, qiyou::LastOpponent::Peer);
     told.app.new_game(qiyou::screens::Game::Xiangqi);
@@ -583,6 +588,31 @@ fn what_people_near_would_like_to_play_is_said_and_ours_is_told() {
     told.app.window().global::<qiyou::screens::NewGameAdapter<'_>>().invoke_start();
     let wish = control::SetWish { game: proto::board::Game::Xiangqi.into() };
     assert!(asked(&stage, &mut told).contains(&request::Body::SetWish(wish)));
+}
+
+#[test]
+fn only_who_is_heard_by_radio_has_a_strength() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.go(Page::Nearby);
+    let bars = |told: &Told| {
+        i_slint_backend_testing::ElementQuery::from_root(told.app.window())
+            .match_type_name("SignalBars")
+            .find_all()
+            .len()
+    };
+    for (carrier, expected) in [(control::Carrier::Lan, 0), (control::Carrier::Bluetooth, 1)] {
+        let near = control::Nearby {
+            id: "Anna".into(),
+            name: "Anna".into(),
+            carrier: carrier.into(),
+            carriers: vec![carrier.into()],
+            ..Default::default()
+        };
+        told.say(event::Body::Nearby(near));
+        stage.settle(&told.scene);
+        assert_eq!(bars(&told), expected, "{carrier:?}");
+    }
 }
 
 #[test]
