@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+/// The network namespace of the hosts, if tests/guest/veth made one.
+const NETNS = process.env.QIYOU_HOST_NETNS;
 const BUILT = process.env.QIYOU_BUILT ?? fileURLToPath(new URL("../../target/debug/", import.meta.url));
 
 export class Host {
@@ -21,8 +23,9 @@ export class Host {
   /// Starts the program, again after `end`.
   async run() {
     this.log = "";
-    this.program = spawn(join(BUILT, "qiyoud"), [
-      "--data-dir", this.folder, "--socket", this.socket, "--no-bluetooth", "--no-notifications", "--guest-loopback", ...this.options,
+    const [program, ...before] = [...(NETNS ? ["ip", "netns", "exec", NETNS] : []), join(BUILT, "qiyoud")];
+    this.program = spawn(program, [
+      ...before, "--data-dir", this.folder, "--socket", this.socket, "--no-bluetooth", "--no-notifications", "--guest-loopback", ...this.options,
     ], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env } });
     for (const stream of [this.program.stdout, this.program.stderr]) stream.on("data", (text) => (this.log = (this.log + text).slice(-20_000)));
     const end = Date.now() + 20_000;
