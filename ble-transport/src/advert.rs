@@ -110,16 +110,6 @@ mod tests {
     }
 
     #[test]
-    fn the_advert_fills_its_31_bytes_and_no_more() {
-        let flags = 3;
-        let uuid = 2 + 16;
-        let card =
-            Card { tag: Tag([0; 5]), open_to_all: false, busy: false, wish: 0, name: None, seldom: false };
-        let manufacturer = 2 + 2 + card_payload(&card).len();
-        assert_eq!(flags + uuid + manufacturer, 31);
-    }
-
-    #[test]
     fn a_name_that_the_card_does_not_announce_is_somebody_elses() {
         let card =
             Card { tag: Tag([9; 5]), open_to_all: false, busy: true, wish: 0, name: None, seldom: false };

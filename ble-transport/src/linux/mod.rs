@@ -563,19 +563,7 @@ impl Used {
             self.advert = None;
             sleep(ADVERT_GAP).await;
         }
-        let interval = if card.seldom { SELDOM_INTERVAL } else { ADVERT_INTERVAL };
-        let advertisement = Advertisement {
-            service_uuids: BTreeSet::from([SERVICE]),
-            manufacturer_data: BTreeMap::from([(COMPANY, card_payload(&card).to_vec())]),
-            // BlueZ sets flags 0x06 if the adapter itself is not discoverable, or is LE only. Without "BR/EDR not supported"
-            // the peer's bluetoothd pages this device on BR/EDR and the LE link dies after 4.7 s.
-            discoverable: Some(true),
-            local_name: card.name.as_deref().map(|name| fitting_name(name).to_owned()),
-            min_interval: Some(interval),
-            max_interval: Some(interval),
-            ..Advertisement::default()
-        };
-        let result = timeout(CALL_WITHIN, self.adapter.advertise(advertisement)).await;
+        let result = timeout(CALL_WITHIN, self.adapter.advertise(advertisement(&card))).await;
         let worked = matches!(result, Ok(Ok(_)));
         self.test.learn(Trial { started: Turn::Advertise, other_ran: self.scan.is_some(), worked });
         match result {
@@ -611,6 +599,22 @@ impl Used {
             }
         }
         worked
+    }
+}
+
+/// The advertisement of a card, and its scan response, which carries the name.
+fn advertisement(card: &Card) -> Advertisement {
+    let interval = if card.seldom { SELDOM_INTERVAL } else { ADVERT_INTERVAL };
+    Advertisement {
+        service_uuids: BTreeSet::from([SERVICE]),
+        manufacturer_data: BTreeMap::from([(COMPANY, card_payload(card).to_vec())]),
+        // BlueZ sets flags 0x06 if the adapter itself is not discoverable, or is LE only. Without "BR/EDR not supported"
+        // the peer's bluetoothd pages this device on BR/EDR and the LE link dies after 4.7 s.
+        discoverable: Some(true),
+        local_name: card.name.as_deref().map(|name| fitting_name(name).to_owned()),
+        min_interval: Some(interval),
+        max_interval: Some(interval),
+        ..Advertisement::default()
     }
 }
 
@@ -651,6 +655,41 @@ fn earlier(a: Option<Instant>, b: Instant) -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_advert_fills_its_31_bytes_and_no_more_and_the_scan_response_has_room_for_the_name() {
+        let name = Some("棋友".repeat(20));
+        for seldom in [false, true] {
+            let card = Card {
+                tag: link::Tag([7; 5]),
+                open_to_all: true,
+                busy: false,
+                wish: 3,
+                name: name.clone(),
+                seldom,
+            };
+            let advertisement = advertisement(&card);
+            // Each field takes two bytes more, for its length and its type; those of a manufacturer begin with two for the company.
+            let flags = advertisement.discoverable.map_or(0, |_| 2 + 1);
+            let uuids = 2 + 16 * advertisement.service_uuids.len();
+            let makers = advertisement.manufacturer_data.values();
+            let makers: usize = makers.map(|data| 2 + 2 + data.len()).sum();
+            assert_eq!(flags + uuids + makers, 31);
+            let name = advertisement.local_name.as_deref().expect("the card has one");
+            assert!(2 + name.len() <= 31, "{name}");
+            // Nothing else takes room.
+            let timing = Advertisement {
+                discoverable: advertisement.discoverable,
+                service_uuids: advertisement.service_uuids.clone(),
+                manufacturer_data: advertisement.manufacturer_data.clone(),
+                local_name: advertisement.local_name.clone(),
+                min_interval: advertisement.min_interval,
+                max_interval: advertisement.max_interval,
+                ..Advertisement::default()
+            };
+            assert_eq!(advertisement, timing);
+        }
+    }
 
     #[test]
     fn the_wanted_adapter_is_used_or_none() {

@@ -121,6 +121,8 @@ pub(crate) struct Asked {
     pub(crate) adverts: u32,
     /// Registrations that have been answered.
     pub(crate) answered: u32,
+    /// Bytes of the longest value that was to be carried.
+    pub(crate) longest: usize,
 }
 
 #[derive(Default)]
@@ -300,6 +302,7 @@ impl Air {
     /// What arrives when this value is sent after `held`.
     fn carry(&mut self, value: Vec<u8>, held: &mut Option<Vec<u8>>) -> Vec<Vec<u8>> {
         let Faults { lost, twice, overtaken, longest, silence, .. } = self.faults;
+        self.asked.longest = self.asked.longest.max(value.len());
         if silence || value.len() > longest || self.draw() < lost {
             return Vec::new();
         }
