@@ -114,7 +114,11 @@ async function tap(name) {
 
 const shows = (selector) => page.run((one) => document.querySelector(one)?.textContent ?? "", selector);
 const press = (id) => page.run((one) => document.getElementById(one).click(), id);
-const dialogButton = (text) => page.run((wanted) => [...document.querySelectorAll("dialog button")].find((one) => one.textContent === wanted).click(), text);
+/// Presses a button of a dialog that takes touches already.
+async function dialogButton(text) {
+  await page.until(() => document.querySelector("dialog .body")?.inert === false, LIMIT);
+  await page.run((wanted) => [...document.querySelectorAll("dialog button")].find((one) => one.textContent === wanted).click(), text);
+}
 const until = (script, ...given) => page.until(script, LIMIT, ...given);
 const says = (wanted) => until((text) => document.getElementById("news").textContent.includes(text), wanted);
 
