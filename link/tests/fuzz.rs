@@ -99,7 +99,8 @@ fn joined(read: DuplexStream, write: DuplexStream) -> tokio::io::Join<DuplexStre
     tokio::io::join(read, write)
 }
 
-async fn check(script: &[u8]) {
+/// Returns how many bytes were heard.
+async fn check(script: &[u8]) -> usize {
     let steps = steps(script);
     let (anna, ben) = (Identity::generate().expect("random"), Identity::generate().expect("random"));
     // Anna writes to `up` and reads from `down`; `bens` is Ben's end.
@@ -131,11 +132,12 @@ async fn check(script: &[u8]) {
         }
         heard
     };
-    let heard = timeout(Duration::from_mins(1), listen).await.unwrap_or_default();
+    let heard = timeout(Duration::from_mins(1), listen).await.expect("the listener comes to an end");
     speaker.abort();
     carrier.abort();
     assert!(said.starts_with(&heard), "something else than what was said, or out of order: {script:?}");
     assert!(!untouched || heard == said, "an honest carrier");
+    heard.len()
 }
 
 #[test]
@@ -152,9 +154,7 @@ fn no_tampering_makes_a_link_say_what_was_not_said() {
         .start_paused(true)
         .build()
         .expect("a runtime");
-    for seed in &seeds {
-        runtime.block_on(check(seed));
-    }
+    let mut heard: Vec<usize> = seeds.iter().map(|seed| runtime.block_on(check(seed))).collect();
     let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     // Xorshift64 (Marsaglia 2003).
@@ -178,8 +178,15 @@ fn no_tampering_makes_a_link_say_what_was_not_said() {
                 _ => script.truncate(below(script.len() + 1)),
             }
         }
-        runtime.block_on(check(&script));
+        heard.push(runtime.block_on(check(&script)));
         done += 1;
     }
-    println!("noise: {} seeds, {done} changes", seeds.len());
+    let runs = |is: fn(usize) -> bool| heard.iter().filter(|heard| is(**heard)).count();
+    let (none, all) = (runs(|heard| heard == 0), runs(|heard| heard == SAID_BYTES));
+    let part = heard.len() - none - all;
+    println!(
+        "noise: {} seeds, {done} changes; heard: nothing in {none}, a part in {part}, all in {all}",
+        seeds.len()
+    );
+    assert!(none > 0 && part > 0 && all > 0, "tampering in every phase: {none}, {part}, {all}");
 }
