@@ -601,6 +601,11 @@ impl Invitations {
             colours: Colours::Mine(record.my_side),
             hints: record.hints.is_some(),
         };
+        if record.setup.kind() == GameKind::LightsOut && !record.setup.is_race() {
+            // Two play it as a race only, as an invitation to it says.
+            self.decline(cx, record.id, peer::DeclineReason::DeclineUnknownGame);
+            return;
+        }
         let until = cx.now + OPEN_FOR;
         let theirs = Theirs { id: record.id, terms, commitment: [0; 32], continued: Some(record), until };
         self.consider(cx, theirs, None);

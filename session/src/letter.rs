@@ -124,9 +124,9 @@ pub fn asked_by_letter(record: &peer::Record) -> Option<(MatchId, Setup, Side)> 
     Some((theirs.id(), theirs.record().setup.clone(), theirs.my_side()))
 }
 
-/// Whether the match has no clocks: a match with clocks, or a race, is not played by letter.
+/// Whether the match has no clocks: a match with clocks, or of Lights Out, is not played by letter.
 fn may_be_written(state: &MatchState) -> bool {
-    state.record().pace.is_none() && !state.is_race()
+    state.record().pace.is_none() && state.record().setup.kind() != GameKind::LightsOut
 }
 
 /// Whether only the sender has acted, no offer was accepted, no hints are agreed, and the match is not over.

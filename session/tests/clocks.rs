@@ -96,10 +96,15 @@ fn a_flag_that_falls_while_the_last_words_are_lost_is_told_on_the_next_link() {
     pair.input(ANNA, Input::Tick);
     pair.wait_without_delivery(s(2));
     pair.input(ANNA, Input::Tick);
+    assert!(pair.cut_at.is_none(), "the link was cut");
+    let result = |pair: &Pair, device: usize| pair.devices[device].state(id).record().result;
+    let fallen = Some(MatchResult::TimedOut(Side::First));
+    assert_eq!([ANNA, BERT].map(|device| result(&pair, device)), [fallen, None], "her flag, untold");
     pair.lose_links();
     pair.connect();
     pair.run();
     pair.check_level(id);
+    assert_eq!([ANNA, BERT].map(|device| result(&pair, device)), [fallen; 2]);
     pair.conclude();
 }
 

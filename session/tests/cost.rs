@@ -14,7 +14,7 @@ use pair::{ANNA, BERT, Pair};
 use proto::peer::{self, Envelope};
 use proto::{board, limits};
 use session::club::{self, Club, PlayerKind};
-use session::{Colours, Input, MatchId, Terms, wire};
+use session::{Colours, Event, Input, MatchId, Terms, wire};
 
 /// Counts the bytes that this thread asks for.
 struct Counting;
@@ -107,21 +107,21 @@ fn record(setup: board::Setup, actions: &[engine::Action]) -> peer::Record {
     }
 }
 
-/// Bytes asked for by one message to a device that is connected with a friend and knows of no match.
-fn cost(message: impl Into<Envelope>) -> usize {
+/// Bytes asked for by one message to a device that is connected with a friend and knows of no match, and what its person is told.
+fn cost(message: impl Into<Envelope>) -> (usize, Vec<Event>) {
     let mut pair = Pair::friends();
     pair.connect();
     pair.run();
+    pair.devices[BERT].told();
     let (number, payload) = message.into().encode();
     let before = ASKED.get();
     let now = pair.now;
-    if let Ok(envelope) = Envelope::decode(number, &payload) {
-        // An answer or a violation is as good as no answer here.
-        let _ = pair.devices[BERT].session.handle(now, Input::Received(envelope));
-    }
+    let envelope = Envelope::decode(number, &payload).expect("it is not refused unread");
+    // An answer or a violation is as good as no answer here.
+    let _ = pair.devices[BERT].session.handle(now, Input::Received(envelope));
     let asked = ASKED.get() - before;
     pair.drain(BERT);
-    asked
+    (asked, pair.devices[BERT].told())
 }
 
 fn invite(setup: board::Setup) -> peer::Invite {
@@ -136,13 +136,14 @@ fn gift(record: peer::Record) -> peer::Gift {
 #[test]
 fn a_board_that_no_peer_may_ask_for_costs_nothing_in_whichever_message_it_comes() {
     let lights = million_lights();
-    for (what, asked) in [
+    for (what, (asked, told)) in [
         ("invitation", cost(invite(lights.clone()))),
         ("record", cost(record(lights.clone(), &[]))),
         ("gift", cost(gift(record(lights.clone(), &[])))),
     ] {
         println!("a million lights in an {what}: {asked} bytes");
         assert!(asked < REFUSED, "{what}: {asked} bytes");
+        assert!(told.is_empty(), "{what}: {told:?}");
     }
 }
 
@@ -152,13 +153,25 @@ fn a_message_about_the_largest_board_of_a_game_costs_a_board_and_a_bounded_amoun
         let kind = setup.kind();
         let played = actions(&setup, 60);
         let wired = wire::setup(&setup);
-        for (what, asked, most) in [
+        for (what, (asked, told), most) in [
             ("invitation", cost(invite(wired.clone())), BOARD),
             ("record", cost(record(wired.clone(), &played)), BOARD + played.len() * ACTION),
             ("gift", cost(gift(record(wired.clone(), &played))), BOARD + played.len() * ACTION),
         ] {
             println!("{kind:?}, {what} of {} actions: {asked} bytes", played.len());
             assert!(asked < most, "{kind:?}, {what}: {asked} bytes");
+            let shown = match told[..] {
+                [Event::Invited { .. }] => "invitation",
+                [Event::Gift(_)] => "gift",
+                _ => "nothing",
+            };
+            let expected = match (what, kind) {
+                ("gift", _) => "gift",
+                // Two do not play on one board of lights.
+                (_, GameKind::LightsOut) => "nothing",
+                _ => "invitation",
+            };
+            assert_eq!(shown, expected, "{kind:?}, {what}: {told:?}");
         }
     }
 }
@@ -334,10 +347,9 @@ fn every_message_in_the_middle_of_a_match_on_the_largest_board_has_a_bounded_cos
             }
             let now = pair.now;
             let before = ASKED.get();
-            if let Ok(envelope) = Envelope::decode(number, &payload) {
-                // An answer or a violation is as good as no answer here.
-                let _ = pair.devices[BERT].session.handle(now, Input::Received(envelope));
-            }
+            let envelope = Envelope::decode(number, &payload).expect("it is not refused unread");
+            // An answer or a violation is as good as no answer here.
+            let _ = pair.devices[BERT].session.handle(now, Input::Received(envelope));
             let asked = ASKED.get() - before;
             if setup.kind() != GameKind::LightsOut && matches!(message, Envelope::Play(_)) {
                 assert_eq!(pair.devices[BERT].state(id).ply() as usize, played + 1, "it was played");
@@ -355,7 +367,8 @@ fn of_a_flood_of_gifts_few_are_unpacked() {
     let mut pair = Pair::friends();
     pair.connect();
     pair.run();
-    let one = cost(gift(record(wire::setup(&setup), &played)));
+    let (one, _) = cost(gift(record(wire::setup(&setup), &played)));
+    pair.devices[BERT].told();
     let before = ASKED.get();
     let now = pair.now;
     for _ in 0..100 {
@@ -365,4 +378,7 @@ fn of_a_flood_of_gifts_few_are_unpacked() {
     let asked = ASKED.get() - before;
     println!("one gift: {one} bytes, a hundred at once: {asked} bytes");
     assert!(asked < 20 * one, "{asked} bytes");
+    pair.drain(BERT);
+    let told = pair.devices[BERT].told();
+    assert_eq!(told.iter().filter(|event| matches!(event, Event::Gift(_))).count(), 8);
 }

@@ -3,6 +3,7 @@
 
 mod pair;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use engine::{Outcome, Reason, Side};
@@ -272,14 +273,23 @@ fn both_devices_killed_come_back_to_the_same_match() {
 #[test]
 fn a_script_leaves_what_it_says() {
     // The scripts must do what their names say, or the tests above prove little.
-    let result = |name: &str| {
+    let mut unchecked: BTreeSet<&str> = SCRIPTS.iter().map(|(name, _)| *name).collect();
+    let mut result = |name: &str| {
+        unchecked.remove(name);
         let (_, script) = SCRIPTS.iter().find(|(other, _)| *other == name).expect("the script is there");
         let pair = run_script(name, "", script, friends());
         let record = pair.devices[ANNA].state(MATCH).record().clone();
         (record.actions.len(), record.revision, record.result, pair)
     };
     use session::MatchResult::{DrawAgreed, Played, Resigned};
+    assert!(matches!(result("an invitation and its answer"), (1, 0, None, _)));
+    let (actions, revision, over, pair) = result("a few moves");
+    let there = pair.devices[BERT].state(MATCH).record().actions.len();
+    assert_eq!((actions, there, revision, over), (3, 4, 0, None), "the last one is on its way");
     assert!(matches!(result("a game to its end"), (9, 0, Some(Played(_)), _)));
+    let (_, revision, over, pair) = result("a race given up while the other finishes");
+    let anna = pair.devices[ANNA].state(MATCH).record().my_side;
+    assert_eq!((revision, over), (0, Some(Resigned(anna))));
     let faster = |winner| Some(Played(Outcome { winner: Some(winner), reason: Reason::Faster }));
     let (_, revision, first, pair) = result("a race in which the slower is stopped");
     let anna = pair.devices[ANNA].state(MATCH).record().my_side;
@@ -316,4 +326,5 @@ fn a_script_leaves_what_it_says() {
             "nobody was asked"
         );
     }
+    assert!(unchecked.is_empty(), "{unchecked:?}");
 }

@@ -5,6 +5,8 @@ mod pair;
 #[path = "../../tests/src/seed.rs"]
 mod seed;
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use engine::{Action, Rng, Side};
 use pair::{ANNA, BERT, Pair, choices, place, small, small_race, solution};
@@ -399,7 +401,10 @@ fn ten_invitations_a_second_ring_once() {
     pair.connect();
     pair.run();
     pair.devices[BERT].told();
-    for number in 0..600_u32 {
+    // Almost a minute: then the invitation would end.
+    for number in 0..590_u32 {
+        pair.wait_without_delivery(Duration::from_millis(100));
+        pair.input(BERT, Input::Tick);
         let mut id = [9; 16];
         id[..4].copy_from_slice(&number.to_be_bytes());
         let invite = peer::Invite {

@@ -4,10 +4,10 @@ mod pair;
 #[path = "../../tests/src/seed.rs"]
 mod seed;
 
-use engine::{Rng, Side};
+use engine::{Action, Rng, Side};
 use pair::{ANNA, BERT, Pair, place, small};
 use proto::peer;
-use session::{Command, Input, MatchId, MatchResult, asked_by_letter};
+use session::{Command, Input, MatchId, MatchResult, asked_by_letter, wire};
 
 const ID: MatchId = MatchId([9; 16]);
 
@@ -130,26 +130,40 @@ fn what_a_letter_may_not_do_it_does_not_do() {
     let mut pair = begun();
     pair.act(BERT, ID, place(1, 1)).expect("his turn");
     let honest = letter(&pair, BERT);
-    read(&mut pair, ANNA, &honest);
-    pair.act(ANNA, ID, place(2, 2)).expect("her turn");
-    let before = pair.devices[ANNA].state(ID).record().clone();
-    // Forgeries: one more revision, a pause and a result without agreement, another side, nonsense, and Anna's own action as
-    // Bert's.
-    let mut lies = vec![
+    let with_result = |result| peer::Record { result: Some(wire::result(result)), ..honest.clone() };
+    let with_more = |more: &[Action]| {
+        let mut actions = wire::unpack_actions(&honest.actions).expect("ours");
+        actions.extend(more);
+        peer::Record { actions: wire::pack_actions(&actions).into(), ..honest.clone() }
+    };
+    // Forgeries: one more revision, a pause and a result without agreement, another side, nonsense, Anna's giving up, her next
+    // action with and without an answer, and her own letter as Bert's.
+    let lies = [
         peer::Record { revision: 1, ..honest.clone() },
         peer::Record { paused: true, ..honest.clone() },
         peer::Record { sender_side: 0, ..honest.clone() },
         peer::Record { match_id: vec![1; 3].into(), ..honest.clone() },
         peer::Record { actions: vec![0xFF; 40].into(), ..honest.clone() },
+        with_result(MatchResult::DrawAgreed),
+        with_result(MatchResult::Resigned(Side::First)),
+        with_result(MatchResult::TimedOut(Side::First)),
+        with_more(&[place(3, 3)]),
+        with_more(&[place(3, 3), place(4, 4)]),
+        peer::Record { sender_side: honest.sender_side, ..letter(&pair, ANNA) },
     ];
-    let draw = session::wire::result(MatchResult::DrawAgreed);
-    lies.push(peer::Record { result: Some(draw), ..honest.clone() });
-    let mine = pair.devices[ANNA].session.letter(ID).expect("a letter");
-    lies.push(peer::Record { sender_side: honest.sender_side, ..mine });
-    for lie in lies {
-        let _ = pair.try_input(ANNA, Input::Letter(Box::new(lie.clone())));
-        assert_eq!(*pair.devices[ANNA].state(ID).record(), before, "{lie:?}");
-    }
+    let check_refused = |pair: &mut Pair, when: &str| {
+        let before = pair.devices[ANNA].state(ID).record().clone();
+        for lie in &lies {
+            let _ = pair.try_input(ANNA, Input::Letter(Box::new(lie.clone())));
+            assert_eq!(*pair.devices[ANNA].state(ID).record(), before, "{when}: {lie:?}");
+        }
+    };
+    check_refused(&mut pair, "while Bert's action is news");
+    read(&mut pair, ANNA, &honest);
+    assert_eq!(pair.devices[ANNA].state(ID).ply(), 2, "the honest one is read even so");
+    check_refused(&mut pair, "at the same ply");
+    pair.act(ANNA, ID, place(2, 2)).expect("her turn");
+    check_refused(&mut pair, "when it is stale");
     let clocked = peer::Record { pace: session::Pace::write(pair::any_pace(0)), ..honest };
     assert!(asked_by_letter(&clocked).is_none(), "nobody's clock runs by letter");
 }

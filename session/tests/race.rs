@@ -2,6 +2,7 @@
 
 mod pair;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,7 +12,7 @@ use pair::{ANNA, BERT, Pair, choices, place, small_race, solution};
 use proto::peer::{self, Envelope};
 use session::{
     Colours, Command, Error, Event, Input, MatchId, MatchResult, OfferKind, Race, Refused, Terms, Violation,
-    wire,
+    asked_by_letter, wire,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -64,7 +65,7 @@ fn both_draw_the_board_and_whoever_invites_cannot_choose_it() {
     let mut pair = Pair::friends();
     pair.connect();
     pair.run();
-    let mut seeds = Vec::new();
+    let mut seeds = BTreeSet::new();
     for (device, seed) in [(ANNA, 1), (BERT, 1), (ANNA, 99)] {
         let start = Start::Random { columns: 5, rows: 4, seed };
         let id = pair.begin_with(
@@ -81,14 +82,13 @@ fn both_draw_the_board_and_whoever_invites_cannot_choose_it() {
             panic!("the size is as agreed")
         };
         assert!(setup.race && drawn > 99);
-        seeds.push(drawn);
+        seeds.insert(drawn);
         assert_eq!(
             race(&pair, ANNA, id).board.position(),
             race(&pair, BERT, id).board.position(),
             "both have the same lights"
         );
     }
-    seeds.dedup();
     assert_eq!(seeds.len(), 3, "each race has a board of its own");
     pair.conclude();
 }
@@ -128,6 +128,31 @@ fn an_invitation_that_chooses_the_board_or_the_side_is_declined() {
             Some(Envelope::InviteAnswer(answer)) if answer.answer == Some(declined)
         ));
     }
+}
+
+#[test]
+fn a_board_for_one_is_no_match_for_two_in_a_record_or_a_letter_either() {
+    let Setup::LightsOut(race) = small_race() else { panic!() };
+    let record = peer::Record {
+        match_id: Bytes::from(vec![9; 16]),
+        setup: Some(wire::setup(&Setup::LightsOut(race.alone()))),
+        sender_side: wire::side(Side::First).into(),
+        ..peer::Record::default()
+    };
+    let mut pair = Pair::friends();
+    assert_eq!(asked_by_letter(&record), None);
+    let accepted = pair.command(BERT, Command::AcceptLetter(Box::new(record.clone())));
+    assert_eq!(accepted, Err(Refused::NoSuchInvitation));
+    pair.connect();
+    pair.run();
+    pair.input(BERT, Input::Received(record.into()));
+    assert_eq!(pair.invited(BERT), None);
+    let declined = peer::invite_answer::Answer::Decline(peer::DeclineReason::DeclineUnknownGame.into());
+    assert!(matches!(
+        pair.devices[BERT].sent.last(),
+        Some(Envelope::InviteAnswer(answer)) if answer.answer == Some(declined)
+    ));
+    assert!(pair.devices[BERT].journal.matches.is_empty());
 }
 
 #[test]
@@ -226,7 +251,11 @@ fn runs_that_the_rules_do_not_allow_are_violations_and_change_nothing() {
         // These forgeries look like a gap: the receiver asks for the missing part.
         let honest_gap = spoil == 5 || spoil < 2 && victim == 1;
         let done = pair.try_input(devices[victim], Input::Received(run.into()));
-        if !honest_gap {
+        if honest_gap {
+            assert_eq!(done, Ok(()), "{victim} {spoil}");
+            let asks = pair.devices[devices[victim]].sent.last();
+            assert!(matches!(asks, Some(Envelope::Ack(ack)) if ack.wants_rest), "{victim} {spoil} {asks:?}");
+        } else {
             assert!(
                 matches!(done, Err(Error::Violation(Violation::BadPlay { .. }))),
                 "{victim} {spoil} {done:?}"

@@ -130,7 +130,9 @@ fn colours_are_drawn_once_wherever_the_link_is_cut() {
 
 #[test]
 fn a_device_that_dies_while_colours_are_drawn_leaves_one_match_or_none() {
+    let matches = |pair: &Pair| pair.devices.each_ref().map(|device| device.journal.matches.len());
     for device in [ANNA, BERT] {
+        let mut died = 0;
         for outputs in 0..14 {
             let mut pair = friends();
             pair.devices[device].dies_at = Some(outputs);
@@ -139,8 +141,12 @@ fn a_device_that_dies_while_colours_are_drawn_leaves_one_match_or_none() {
             pair.run();
             let _ = pair.command(BERT, Command::AnswerInvite { id, decline: None });
             pair.run();
+            assert!(matches(&pair).into_iter().all(|count| count <= 1), "{outputs}: {:?}", matches(&pair));
+            died += pair.devices[device].deaths;
             pair.conclude();
+            assert!([[0; 2], [1; 2]].contains(&matches(&pair)), "{outputs}: {:?}", matches(&pair));
         }
+        assert!(died >= 5, "device {device} died {died} times");
     }
 }
 
