@@ -270,7 +270,7 @@ mod tests {
                 ..room(plies, false)
             }
         };
-        let mut count = |news: &mut News, plies, times| {
+        let count = |news: &mut News, plies, times| {
             told(news, &anna(plies));
             let with_offer = control::Room { offer: Some(offer), ..anna(plies) };
             (0..times)

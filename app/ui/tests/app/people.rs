@@ -593,7 +593,7 @@ fn what_people_near_would_like_to_play_is_said_and_ours_is_told() {
 #[test]
 fn only_who_is_heard_by_radio_has_a_strength() {
     let stage = Stage::new();
-    let mut told = started(&stage);
+    let told = started(&stage);
     told.app.go(Page::Nearby);
     let bars = |told: &Told| {
         i_slint_backend_testing::ElementQuery::from_root(told.app.window())
