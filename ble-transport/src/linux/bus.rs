@@ -10,7 +10,7 @@ use dbus::channel::{MatchingReceiver, Token};
 use dbus::message::MatchRule;
 use dbus::nonblock::stdintf::org_freedesktop_dbus::Properties;
 use dbus::nonblock::{Proxy, SyncConnection};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 const BLUEZ: &str = "org.bluez";
@@ -36,6 +36,7 @@ pub(super) enum News {
 pub(super) struct Bus {
     connection: Arc<SyncConnection>,
     news: mpsc::UnboundedReceiver<News>,
+    left: watch::Receiver<()>,
     resource: JoinHandle<()>,
 }
 
@@ -57,7 +58,8 @@ impl Bus {
             tracing::warn!(%error, "the system bus is gone");
             let _ = gone.send(News::BusGone);
         });
-        let bus = Bus { connection, news, resource };
+        let (leaves, left) = watch::channel(());
+        let bus = Bus { connection, news, left, resource };
 
         // The bus filters by `arg0`: without the filter every program that starts or stops would wake this process.
         let owner =
@@ -73,6 +75,7 @@ impl Bus {
                 {
                     // A killed bluetoothd gives no other signal: neither stream of bluer ends, and btleplug gets no event.
                     if !old.is_empty() {
+                        leaves.send_replace(());
                         let _ = told.send(News::ServiceLeft);
                     }
                     if !new.is_empty() {
@@ -103,6 +106,16 @@ impl Bus {
     /// Waits for the next event. Cancel-safe.
     pub(super) async fn news(&mut self) -> News {
         self.news.recv().await.unwrap_or(News::BusGone)
+    }
+
+    /// Changes when bluetoothd leaves, before [`News::ServiceLeft`] is read, and stays changed until [`saw_it_leave`](Self::saw_it_leave).
+    pub(super) fn left(&self) -> watch::Receiver<()> {
+        self.left.clone()
+    }
+
+    /// [`News::ServiceLeft`] has been dealt with.
+    pub(super) fn saw_it_leave(&mut self) {
+        self.left.mark_unchanged();
     }
 
     /// `Roles` of an adapter; `None` before BlueZ 5.54.

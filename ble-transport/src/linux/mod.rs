@@ -23,6 +23,7 @@ use bluer::{Adapter, AdapterEvent, AdapterProperty, Session, SessionEvent};
 use futures::stream::BoxStream;
 use futures::{StreamExt, stream};
 use link::{Card, CarrierState, Finding, LinkError};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use self::bus::{Bus, News};
@@ -58,6 +59,16 @@ const ADVERT_INTERVAL: Duration = Duration::from_millis(100);
 /// Guidelines, Bluetooth, Advertising Interval), about a tenth of the energy; a scanner hears the device in one to four
 /// seconds.
 const SELDOM_INTERVAL: Duration = Duration::from_millis(1285);
+
+/// The answer to calls to bluetoothd. `None`: not within [`CALL_WITHIN`], or bluetoothd has left: the bus keeps such a call for the
+/// next one, which it would start.
+async fn answer<T>(mut left: watch::Receiver<()>, calls: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        _ = left.changed() => None,
+        answer = timeout(CALL_WITHIN, calls) => answer.ok(),
+    }
+}
 
 /// Runs until the transport has parted. It ends between two steps: bluetoothd 5.66 may free an advertisement twice if the program
 /// that registers it leaves before the answer (`add_client_complete` in its advertising.c).
@@ -139,10 +150,14 @@ pub(crate) async fn power_on(shared: &Shared) -> Result<(), LinkError> {
     let ran = shared.known_state().await != CarrierState::NoService;
     let find = async {
         let session = Session::new().await?;
-        // A bluetoothd that has just started lists its adapters a moment later.
-        let late = Instant::now() + if ran { Duration::ZERO } else { ADAPTER_WITHIN };
+        let mut late = None;
         loop {
-            match pick(session.adapter_names().await?, shared.adapter().as_deref()) {
+            // Calls that the bus keeps for a bluetoothd that starts were seen to stay without an answer.
+            let Ok(names) = timeout(CALL_WITHIN, session.adapter_names()).await else { continue };
+            // A bluetoothd that has just started lists its adapters a moment later.
+            let patience = if ran { Duration::ZERO } else { ADAPTER_WITHIN };
+            let late = *late.get_or_insert_with(|| Instant::now() + patience);
+            match pick(names?, shared.adapter().as_deref()) {
                 Some(name) => return session.adapter(&name).map(Some),
                 None if Instant::now() < late => sleep(Duration::from_millis(200)).await,
                 None => return Ok(None),
@@ -273,7 +288,7 @@ impl Supervisor {
         self.shared.set_state(plan.state);
 
         self.keep_agent(wants.links > 0 && power == Some(Power::On)).await;
-        if let Some(used) = &mut self.adapter
+        if let (Some(used), Some(bus)) = (&mut self.adapter, &self.bus)
             && used.powered
         {
             let shared = &self.shared;
@@ -294,16 +309,14 @@ impl Supervisor {
                 used.served = None;
             }
             if plan.serve && used.served.is_none() {
-                failed |= !used.serve(shared).await;
+                failed |= !used.serve(bus.left(), shared).await;
             }
             // The scan starts first, and alone until both have worked at once: a refused advertisement is an ordinary error,
             // but BlueZ 5.66 crashes, at once or later, on a scan that the controller refuses while it advertises.
             if plan.scan && used.scan.is_none() && !used.test.both_worked() && used.advert.take().is_some() {
                 sleep(ADVERT_GAP).await;
             }
-            if plan.scan
-                && let Some(bus) = &self.bus
-            {
+            if plan.scan {
                 failed |= !used.listen_for_others(bus, shared).await;
             }
             if plan.advertise
@@ -311,7 +324,7 @@ impl Supervisor {
             {
                 // A new registration takes a fifth of a second of BlueZ's time: postponed while a connection attempt runs.
                 let renew = wants.connecting == 0;
-                failed |= !used.advertise(card, renew, shared.left()).await;
+                failed |= !used.advertise(bus, card, renew, shared.left()).await;
             }
             if failed {
                 retry = Some(earlier(retry, now + RETRY));
@@ -360,17 +373,18 @@ impl Supervisor {
             return None;
         }
         self.graveyard.clear();
-        match timeout(CALL_WITHIN, self.look()).await {
-            Ok(Ok(())) => {
+        let left = self.bus.as_ref().map(Bus::left)?;
+        match answer(left, self.look()).await {
+            Some(Ok(())) => {
                 self.permitted = true;
                 None
             }
-            Ok(Err(error)) => {
+            Some(Err(error)) => {
                 tracing::warn!(%error, "BlueZ");
                 self.permitted = !is_permission(&error.to_string());
                 Some(Instant::now() + RETRY)
             }
-            Err(_) => {
+            None => {
                 tracing::warn!("BlueZ does not answer");
                 Some(Instant::now() + RETRY)
             }
@@ -433,13 +447,13 @@ impl Supervisor {
         if !wanted {
             self.agent = None;
         } else if self.agent.is_none()
-            && let Some(session) = &self.session
+            && let (Some(session), Some(bus)) = (&self.session, &self.bus)
         {
             let agent = Agent { request_default: true, ..Agent::default() };
-            match timeout(CALL_WITHIN, session.register_agent(agent)).await {
-                Ok(Ok(agent)) => self.agent = Some(agent),
-                Ok(Err(error)) => tracing::debug!(%error, "no agent"),
-                Err(_) => tracing::debug!("no agent: timed out"),
+            match answer(bus.left(), session.register_agent(agent)).await {
+                Some(Ok(agent)) => self.agent = Some(agent),
+                Some(Err(error)) => tracing::debug!(%error, "no agent"),
+                None => tracing::debug!("no agent: no answer"),
             }
         }
     }
@@ -486,7 +500,12 @@ impl Supervisor {
         tracing::info!(?news, "bus");
         match news {
             News::ServiceCame => self.service = true,
-            News::ServiceLeft => self.bury(),
+            News::ServiceLeft => {
+                self.bury();
+                if let Some(bus) = &mut self.bus {
+                    bus.saw_it_leave();
+                }
+            }
             News::BusGone => {
                 self.bury();
                 self.bus = None;
@@ -538,23 +557,29 @@ impl Used {
     }
 
     /// Registers the GATT service. Returns whether that worked.
-    async fn serve(&mut self, shared: &Arc<Shared>) -> bool {
-        match timeout(CALL_WITHIN, Served::start(&self.adapter, shared.clone())).await {
-            Ok(Ok(served)) => {
+    async fn serve(&mut self, left: watch::Receiver<()>, shared: &Arc<Shared>) -> bool {
+        match answer(left, Served::start(&self.adapter, shared.clone())).await {
+            Some(Ok(served)) => {
                 self.served = Some(served);
                 true
             }
-            Ok(Err(error)) => {
+            Some(Err(error)) => {
                 tracing::warn!(%error, "offering the service");
                 false
             }
-            Err(_) => false,
+            None => false,
         }
     }
 
     /// Advertises this card. An advertisement on the air is registered again if `renew` and the card changed or the renewal is
     /// due; `left` is when a central last disconnected. Returns whether that worked.
-    async fn advertise(&mut self, card: Card, renew: bool, left: Option<std::time::Instant>) -> bool {
+    async fn advertise(
+        &mut self,
+        bus: &Bus,
+        card: Card,
+        renew: bool,
+        left: Option<std::time::Instant>,
+    ) -> bool {
         if let Some(advert) = &self.advert {
             let fresh = Instant::now() < advert.renewal(left) && !self.renew;
             if !renew || (fresh && advert.card == card) {
@@ -563,16 +588,16 @@ impl Used {
             self.advert = None;
             sleep(ADVERT_GAP).await;
         }
-        let result = timeout(CALL_WITHIN, self.adapter.advertise(advertisement(&card))).await;
-        let worked = matches!(result, Ok(Ok(_)));
+        let result = answer(bus.left(), self.adapter.advertise(advertisement(&card))).await;
+        let worked = matches!(result, Some(Ok(_)));
         self.test.learn(Trial { started: Turn::Advertise, other_ran: self.scan.is_some(), worked });
         match result {
-            Ok(Ok(handle)) => {
+            Some(Ok(handle)) => {
                 self.advert = Some(Advert { _handle: handle, card, since: Instant::now() });
                 self.renew = false;
             }
-            Ok(Err(error)) => tracing::warn!(%error, "advertising"),
-            Err(_) => tracing::warn!("advertising: timed out"),
+            Some(Err(error)) => tracing::warn!(%error, "advertising"),
+            None => tracing::warn!("advertising: no answer"),
         }
         worked
     }
@@ -584,17 +609,17 @@ impl Used {
         }
         self.left_scan |= self.scan.take().is_some();
         let start = Scan::start(bus, &self.adapter, shared.clone(), std::mem::take(&mut self.left_scan));
-        let result = timeout(CALL_WITHIN, start).await;
-        let worked = matches!(result, Ok(Ok(_)));
+        let result = answer(bus.left(), start).await;
+        let worked = matches!(result, Some(Ok(_)));
         self.test.learn(Trial { started: Turn::Scan, other_ran: self.advert.is_some(), worked });
         match result {
-            Ok(Ok(scan)) => self.scan = Some(scan),
-            Ok(Err(error)) => {
+            Some(Ok(scan)) => self.scan = Some(scan),
+            Some(Err(error)) => {
                 tracing::warn!(%error, "discovery");
                 self.left_scan = true;
             }
-            Err(_) => {
-                tracing::warn!("discovery: timed out");
+            None => {
+                tracing::warn!("discovery: no answer");
                 self.left_scan = true;
             }
         }
