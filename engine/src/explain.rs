@@ -410,11 +410,16 @@ mod tests {
         );
         let faced = said("4k4/9/9/9/9/9/9/9/4N4/4K4 w", "e1");
         assert_eq!(faced.0, "without this horse the generals would face each other");
+        let blocked = said("3k5/9/9/9/9/9/9/9/R8/NR3K3 w", "a0");
+        assert_eq!(
+            blocked,
+            ("this horse is blocked and cannot move now".into(), vec![at("b0"), at("a1")]),
+            "both legs"
+        );
         let start = AnyGame::new(&GameKind::Xiangqi.default_setup()).expect("the default");
-        // At the start some pieces cannot move; each has a reason.
-        let words = start.stuck();
-        assert!(words.iter().all(|one| !one.words[0].is_empty()), "{words:?}");
+        assert!(start.stuck().is_empty(), "each piece can move: {:?}", start.stuck());
     }
+
     #[test]
     fn whatever_is_explained_is_short_enough_to_be_told() {
         // proto::limits::CLIENT_ID_BYTES limits each sentence; a longer one would make the whole board undecodable.

@@ -108,11 +108,15 @@ mod tests {
                     (parameter.low..=parameter.high).contains(&parameter.value),
                     "{kind:?}: {parameter:?}"
                 );
-                bot.set_parameter(parameter.name, parameter.high).expect("the most is allowed");
-                assert!(bot.set_parameter(parameter.name, parameter.high + 1.0).is_err(), "{parameter:?}");
-                let now =
-                    bot.parameters().into_iter().find(|n| n.name == parameter.name).expect("it is there");
-                assert!((now.value - parameter.high).abs() < 1e-6, "{kind:?}: {now:?}");
+                for (bound, beyond) in
+                    [(parameter.low, parameter.low - 1.0), (parameter.high, parameter.high + 1.0)]
+                {
+                    bot.set_parameter(parameter.name, bound).expect("the bound is allowed");
+                    assert!(bot.set_parameter(parameter.name, beyond).is_err(), "{parameter:?}: {beyond}");
+                    let now =
+                        bot.parameters().into_iter().find(|n| n.name == parameter.name).expect("it is there");
+                    assert!((now.value - bound).abs() < 1e-6, "{kind:?}: {now:?}");
+                }
             }
             assert!(matches!(bot.set_parameter("nonsense", 1.0), Err(ParameterError::Unknown(_))));
         }

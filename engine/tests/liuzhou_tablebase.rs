@@ -185,6 +185,7 @@ fn every_ending_follows_from_those_one_step_on() {
     for blocked in [Blocked::Removal, Blocked::Loses, Blocked::Passes] {
         let setup = LiuzhouSetup { blocked, quiet_limit: None, ..three_a_side() };
         let table = made(&setup);
+        let mut seen = [0; 3];
         for round in 0..6_000 {
             let (mut black, white) = drawn(&mut rng);
             if round % 3 == 0 {
@@ -198,8 +199,17 @@ fn every_ending_follows_from_those_one_step_on() {
             // A blocked side has a removal to choose, or has lost: it has no step.
             if let Some(ending) = table.probe(&game) {
                 assert_eq!(ending, follows(&table, &game), "{}", game.position());
+                seen[match ending {
+                    TablebaseResult::Won(_) => 0,
+                    TablebaseResult::Lost(_) => 1,
+                    TablebaseResult::Drawn => 2,
+                }] += 1;
             }
         }
+        assert!(
+            seen.iter().sum::<u32>() > 5_000 && seen.iter().all(|&count| count > 20),
+            "{blocked:?}: {seen:?}"
+        );
     }
 }
 

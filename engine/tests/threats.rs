@@ -5,7 +5,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::threats::{ThreatKind, threats};
-use engine::{Action, AnyGame, GameKind, GomokuRule, GomokuSetup, Language, Limits, Setup, Side, Tier, bot};
+use engine::{
+    Action, AnyGame, GameKind, GomokuRule, GomokuSetup, Language, Limits, Point, Score, Setup, Side, Tier,
+    bot,
+};
 
 fn at(kind: GameKind, line: &str) -> AnyGame {
     AnyGame::from_position(&kind.default_setup_for(line), line).expect("a position")
@@ -98,12 +101,29 @@ fn several_lines_begin_with_different_moves_and_the_best_is_first() {
             let mut after = game.clone();
             assert!(line.line.iter().all(|action| after.act(*action).is_ok()), "{}", kind.word());
         }
+        let scores: Vec<Score> = lines.iter().map(|line| line.score).collect();
+        let points = scores.iter().map(|score| match score {
+            Score::Points(points) => *points,
+            other => panic!("{}: {other} is no judgement", kind.word()),
+        });
+        match kind {
+            GameKind::LightsOut => {}
+            // One search compares all of them: the most visited is the best.
+            GameKind::Go => assert!(lines.is_sorted_by(|one, next| one.nodes >= next.nodes)),
+            _ => assert!(points.is_sorted_by(|one, next| one >= next), "{}: {scores:?}", kind.word()),
+        }
     }
     // Black wins by two points, and by nothing else.
     let won = at(GameKind::Gomoku, "15/15/15/15/15/15/15/4bbbb7/15/15/15/15/15/15/wwww11 b");
     let limits = Limits { time: None, nodes: Some(3_000), depth: None, stop: &stop, elapsed: &elapsed };
     let lines = bot(GameKind::Gomoku, Tier::MAX, 1).choose_lines(&won, 3, &limits, &mut |_| {});
-    assert_eq!(lines[0].score, engine::Score::WinIn(1));
-    assert_eq!(lines[1].score, engine::Score::WinIn(1));
+    assert_eq!(lines[0].score, Score::WinIn(1));
+    assert_eq!(lines[1].score, Score::WinIn(1));
     assert_ne!(lines[0].line[0], lines[1].line[0]);
+    // One move mates at once; the soldier can always move.
+    let won = at(GameKind::Xiangqi, "4k4/R8/9/9/8p/9/9/9/9/1R1K5 w");
+    let lines = bot(GameKind::Xiangqi, Tier::MAX, 1).choose_lines(&won, 3, &limits, &mut |_| {});
+    let mate = Action::Step { from: Point::new(1, 0), to: Point::new(1, 9) };
+    assert_eq!((lines.len(), lines[0].score, lines[0].line[0]), (3, Score::WinIn(1), mate));
+    assert!(!lines[1..].iter().any(|line| line.score == Score::WinIn(1)), "{lines:?}");
 }

@@ -407,9 +407,19 @@ mod tests {
     #[test]
     fn taking_saving_and_throwing_away_are_told() {
         let mut stones = Stones::<128, 2>::new(9);
-        for (column, row, colour) in
-            [(0, 1, BLACK), (0, 0, WHITE), (5, 5, BLACK), (5, 6, WHITE), (4, 5, WHITE), (6, 5, WHITE)]
-        {
+        for (column, row, colour) in [
+            (0, 1, BLACK),
+            (0, 0, WHITE),
+            (5, 5, BLACK),
+            (5, 6, WHITE),
+            (4, 5, WHITE),
+            // In two corners a stone of Black's has one liberty left: alone, and with its neighbour.
+            (8, 1, WHITE),
+            (1, 8, BLACK),
+            (1, 7, WHITE),
+            (2, 8, WHITE),
+            (6, 5, WHITE),
+        ] {
             stones.put(at(&stones, column, row), colour);
         }
         let last = at(&stones, 6, 5);
@@ -427,5 +437,10 @@ mod tests {
         assert!(of(1, 0).iter().any(|feature| [kind::TAKE, kind::TAKE_CAUGHT].contains(feature)));
         assert!(of(5, 4).contains(&(kind::NEAR + 3)));
         assert!(!of(8, 8).contains(&kind::SAVE));
+        let thrown = |column, row| -> Vec<u32> {
+            (0..3).filter(|size| of(column, row).contains(&(kind::SELF_ATARI + size))).collect()
+        };
+        assert_eq!((thrown(8, 0), thrown(0, 8)), (vec![0], vec![1]), "one stone, and a chain of two");
+        assert_eq!((thrown(8, 8), thrown(5, 4)), (vec![], vec![]));
     }
 }

@@ -240,35 +240,11 @@ mod tests {
         tree
     }
 
-    #[test]
-    fn pruning_frees_half_and_keeps_what_was_tried_most() {
-        let mut tree = grown(1 << 18);
-        assert!(tree.is_full(10));
-        let root = |tree: &Tree| {
-            tree.children(ROOT).iter().map(|node| (node.at, node.visits as u32)).collect::<Vec<_>>()
-        };
-        let before = root(&tree);
-        tree.prune(&mut || false);
-        assert!(tree.len() <= tree.most / 2);
-        assert_eq!(root(&tree), before);
-    }
-
-    #[test]
-    fn a_new_root_keeps_its_descendants() {
-        let mut tree = grown(1 << 16);
-        let child =
-            tree.children_of(ROOT).find(|&child| tree.get(child).has_children()).expect("it has grown");
-        let expected: Vec<Vertex> = tree.children(child).iter().map(|node| node.at).collect();
-        tree.reroot(child);
-        assert_eq!(tree.children(ROOT).iter().map(|node| node.at).collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn a_new_root_with_much_below_it_forgets_what_was_tried_least() {
-        let mut tree = Tree::new(1 << 16);
+    /// A full tree with one child of the root; each node below was tried a tenth as often as its parent.
+    fn even(bytes: usize) -> Tree {
+        let mut tree = Tree::new(bytes);
         tree.add_children(ROOT, std::iter::once(Node { visits: 9e6, ..Node::new(1, 1.0, 0.5, 0.1) }));
-        let below = tree.children_of(ROOT).start;
-        let mut open = vec![below];
+        let mut open = vec![tree.children_of(ROOT).start];
         while let Some(node) = open.pop() {
             if tree.is_full(10) {
                 break;
@@ -278,19 +254,96 @@ mod tests {
             tree.add_children(node, children);
             open.splice(0..0, tree.children_of(node));
         }
+        tree
+    }
+
+    /// The move and the visits of each child.
+    fn children(tree: &Tree, node: u32) -> Vec<(Vertex, u32)> {
+        tree.children(node).iter().map(|child| (child.at, child.visits as u32)).collect()
+    }
+
+    /// All nodes below a node, each before its own children: the move, the visits, and the number of children.
+    fn below(tree: &Tree, node: u32) -> Vec<(Vertex, u32, u16)> {
+        let mut all = Vec::new();
+        for child in tree.children_of(node) {
+            let Node { at, visits, children, .. } = *tree.get(child);
+            all.push((at, visits as u32, children));
+            all.extend(below(tree, child));
+        }
+        all
+    }
+
+    #[test]
+    fn pruning_frees_half_and_keeps_what_was_tried_most() {
+        let mut tree = grown(1 << 18);
+        assert!(tree.is_full(10));
+        let root = children(&tree, ROOT);
+        let before: Vec<_> = tree.children_of(ROOT).map(|child| children(&tree, child)).collect();
+        assert!(before.iter().all(|children| children.len() == 10));
+        tree.prune(&mut || false);
+        assert!(tree.len() <= tree.most / 2);
+        assert_eq!(children(&tree, ROOT), root);
+        let (mut kept, mut lost) = (Vec::new(), Vec::new());
+        for (child, before) in tree.children_of(ROOT).zip(before) {
+            let visits = tree.get(child).visits as u32;
+            if tree.get(child).has_children() {
+                assert_eq!(children(&tree, child), before);
+                kept.push(visits);
+            } else {
+                lost.push(visits);
+            }
+        }
+        assert!(!lost.is_empty() && kept.iter().min() > lost.iter().max(), "{kept:?} kept, {lost:?} lost");
+    }
+
+    #[test]
+    fn a_new_root_keeps_its_descendants() {
+        let mut tree = grown(1 << 16);
+        let child =
+            tree.children_of(ROOT).find(|&child| tree.get(child).has_children()).expect("it has grown");
+        let expected = below(&tree, child);
+        assert!(expected.len() > 20, "children of children: {}", expected.len());
+        tree.reroot(child);
+        assert_eq!(below(&tree, ROOT), expected);
+        assert_eq!(tree.len(), 1 + expected.len(), "nothing else is left");
+    }
+
+    #[test]
+    fn a_new_root_with_much_below_it_forgets_what_was_tried_least() {
+        let mut tree = even(1 << 16);
+        let below = tree.children_of(ROOT).start;
         let (before, age) = (tree.len(), tree.age());
+        let grandchildren = |tree: &Tree, node| -> Vec<u32> {
+            tree.children_of(node).flat_map(|child| tree.children_of(child)).collect()
+        };
+        let with_children = |tree: &Tree, node| {
+            grandchildren(tree, node).into_iter().filter(|&one| tree.get(one).has_children()).count()
+        };
+        assert!(with_children(&tree, below) > 50);
         tree.reroot(below);
         // The old and the new nodes together never exceed the limit.
         assert!((before + tree.nodes.capacity()) * size_of::<Node>() <= 1 << 16);
         assert_eq!(tree.children(ROOT).len(), 10);
         assert!(tree.len() > 10 && tree.age() > age);
+        // What was tried more is kept with its children, what was tried less is kept without.
+        assert_eq!((grandchildren(&tree, ROOT).len(), with_children(&tree, ROOT)), (100, 0));
     }
 
     #[test]
     fn stopped_pruning_changes_nothing() {
-        let mut tree = grown(1 << 16);
-        let before = tree.len();
-        tree.prune(&mut || true);
-        assert_eq!(tree.len(), before);
+        let mut tree = even(1 << 22);
+        let (before, age) = (below(&tree, ROOT), tree.age());
+        // Stopped while the nodes are counted, before the first is copied, and between two copies.
+        for looks in 0..3 {
+            let mut left = looks;
+            tree.prune(&mut || {
+                left -= 1;
+                left < 0
+            });
+            assert!(left < 0, "it was stopped");
+            assert!(below(&tree, ROOT) == before && tree.age() == age, "after {looks} looks");
+        }
+        tree.prune(&mut || false);
+        assert!(tree.len() < before.len(), "otherwise it is pruned");
     }
 }

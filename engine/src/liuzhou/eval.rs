@@ -234,6 +234,7 @@ mod tests {
                 evaluate(&game, &shapes, &FITTED)
             };
             assert_eq!(judge(line, Side::First), judge(turned, Side::Second), "{line}");
+            assert_ne!(judge(line, Side::First), 0, "{line}");
         }
     }
 }

@@ -340,32 +340,40 @@ mod tests {
             quiescence: false,
             ..Options::default()
         };
+        let compare = |game: &Liuzhou, depth: u32| {
+            let mut ahead = Lookahead::new(game);
+            let expected = minimax(&mut ahead, depth, 0);
+            let stop = AtomicBool::new(false);
+            let limits = Limits {
+                time: None,
+                nodes: None,
+                depth: Some(depth),
+                stop: &stop,
+                elapsed: &|| Duration::ZERO,
+            };
+            let found = AlphaBeta::new(1 << 20, plain.clone())
+                .search(&mut ahead, &mut Clock::new(&limits), &mut |_| {})
+                .expect("there are moves");
+            assert_eq!(found.value, expected, "{}, depth {depth}", game.position());
+            expected
+        };
         let mut rng = Rng::new(5);
         let mut own_turns = 0;
         for preset in Preset::ALL {
             let setup = preset.setup();
             for round in 0..24 {
-                let mut ahead = Lookahead::new(&scattered(&setup, 20 + 3 * round, &mut rng));
-                let depth = 1 + round % 2;
-                let expected = minimax(&mut ahead, depth, 0);
-                let stop = AtomicBool::new(false);
-                let limits = Limits {
-                    time: None,
-                    nodes: None,
-                    depth: Some(depth),
-                    stop: &stop,
-                    elapsed: &|| Duration::ZERO,
-                };
-                let found = AlphaBeta::new(1 << 20, plain.clone())
-                    .search(&mut ahead, &mut Clock::new(&limits), &mut |_| {})
-                    .expect("there are moves");
-                if !Value::is_proven(expected) {
-                    assert_eq!(found.value, expected, "round {round}, depth {depth}");
-                }
-                own_turns += u32::from(ahead.urgency() == Urgency::Forced);
+                let game = scattered(&setup, 20 + 3 * round, &mut rng);
+                compare(&game, 1 + round % 2);
+                own_turns += u32::from(game.captures_due() > 0);
             }
         }
         assert!(own_turns > 3, "some are to begin with a capture that is due");
+        // A square away from the end: Black makes it, and White has three stones left.
+        for depth in 1..=2 {
+            let line = "6/6/6/6/bb2ww/b1b1ww b m 0 0 0";
+            let game = Liuzhou::from_position(&LiuzhouSetup::default(), line).expect("a position");
+            assert!(Value::is_proven(compare(&game, depth)), "depth {depth}");
+        }
     }
 
     #[test]

@@ -145,12 +145,17 @@ mod tests {
                 nearest(kind, &[], novice, |_| false, rated).map(|one| &one.id),
                 Some(&all(kind)[0].id)
             );
-            let hard = nearest(kind, &[], 2200.0, |_| false, rated).expect("some");
-            assert!(
-                hard.grade() >= 4 || all(kind).iter().all(|one| one.grade() <= hard.grade()),
-                "{}",
-                hard.id
-            );
+            // One after another is solved.
+            let far = |puzzle: &Puzzle| (rated(puzzle) - 2200.0).abs();
+            let mut solved = BTreeSet::new();
+            for _ in 0..20 {
+                let next = nearest(kind, &[], 2200.0, |one| solved.contains(&one.id), rated).expect("some");
+                let mut open = all(kind).iter().filter(|one| !solved.contains(&one.id));
+                assert!(open.clone().all(|one| far(next) <= far(one)), "{}", next.id);
+                let first = open.find(|one| far(one) <= far(next)).expect("some");
+                assert_eq!(next.id, first.id, "of equally near ones the first");
+                assert!(solved.insert(next.id.clone()), "{} is solved", next.id);
+            }
             assert!(nearest(kind, &[], novice, |_| true, rated).is_none());
         }
     }

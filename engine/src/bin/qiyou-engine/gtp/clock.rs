@@ -155,28 +155,43 @@ mod tests {
 
     #[test]
     fn no_clock_runs_out_however_often_the_choice_is_in_doubt() {
-        for (setting, seconds) in [("absolute 60", 60.0), ("absolute 600", 600.0), ("byoyomi 60 5 3", 60.0)] {
-            let mut left = seconds;
+        for (setting, main, period) in
+            [("absolute 60", 60.0, 0.0), ("absolute 600", 600.0, 0.0), ("byoyomi 60 5 3", 60.0, 5.0)]
+        {
+            let mut left = main;
+            let mut in_periods = 0;
             for ply in 0..200 {
-                let most = clock(setting, &format!("b {left:.3} 0"))
-                    .allotted(Side::First, 2 * ply, 361)
-                    .most
-                    .expect("there is a clock");
-                let period = if setting.starts_with("byoyomi") { 5.0 } else { 0.0 };
-                assert!(most.as_secs_f64() <= left + period, "{setting}: {most:?} of {left}");
-                left = (left - most.as_secs_f64()).max(0.0);
+                // Once the main time is over, each move has a period of its own.
+                let said = if left > 0.0 { format!("b {left:.6} 0") } else { format!("b {period} 1") };
+                let allotted = clock(setting, &said).allotted(Side::First, 2 * ply, 361);
+                let most = allotted.most.expect("there is a clock").as_secs_f64();
+                assert!(most < left + period, "{setting}, ply {ply}: {most} of {left}");
+                in_periods += u32::from(left <= 0.0);
+                left = (left - most).max(0.0);
+            }
+            if period > 0.0 {
+                assert!(in_periods > 100, "{setting}: {in_periods} moves in a period");
+            } else {
+                assert!(left > 0.0, "{setting}: it has run out");
             }
         }
     }
 
     #[test]
     fn a_period_is_never_overrun() {
+        let canadian = |left: f64, stones: u32| {
+            clock("canadian 0 30 10", &format!("b {left:.6} {stones}")).allotted(Side::First, 10, 81)
+        };
         for stones in 1..=10 {
-            let Allotted { most, usual } =
-                clock("canadian 0 30 10", &format!("b 30 {stones}")).allotted(Side::First, 10, 81);
-            let most = most.expect("there is a clock");
-            assert!(most <= Duration::from_secs(30), "{stones} stones: {most:?}");
-            assert!(usual.is_none_or(|usual| usual * stones <= Duration::from_secs(30)));
+            let usual = canadian(30.0, stones).usual.expect("less than in doubt");
+            assert!(usual * stones <= Duration::from_secs(30), "{stones} stones: {usual:?}");
+        }
+        // Every move of the period is in doubt.
+        let mut left = 30.0;
+        for stones in (1..=10).rev() {
+            let most = canadian(left, stones).most.expect("there is a clock").as_secs_f64();
+            assert!(most < left, "{stones} stones: {most} of {left}");
+            left -= most;
         }
         let byoyomi = clock("byoyomi 0 5 3", "").allotted(Side::First, 10, 81);
         assert!(byoyomi.most.is_some_and(|most| most < Duration::from_secs(5)));
