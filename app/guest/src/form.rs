@@ -347,6 +347,8 @@ fn maybe(words: Option<&Words>) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -363,13 +365,45 @@ mod tests {
         assert_eq!(lights(&cut), ["1000000000"], "fewer bytes than the board has are no panic");
     }
 
+    /// Each reason once: the next one after `why`.
+    fn next_reason(why: Why) -> Option<Why> {
+        match why {
+            Why::WrongCode => Some(Why::Wait),
+            Why::Wait => Some(Why::CodeClosed),
+            Why::CodeClosed => Some(Why::SeatTaken),
+            Why::SeatTaken => Some(Why::Given),
+            Why::Given => Some(Why::Replaced),
+            Why::Replaced => Some(Why::Full),
+            Why::Full => Some(Why::TooOld),
+            Why::TooOld => Some(Why::NoHello),
+            Why::NoHello => Some(Why::BadMessage),
+            Why::BadMessage => Some(Why::TooFast),
+            Why::TooFast => Some(Why::TooSlow),
+            Why::TooSlow => Some(Why::HostStopping),
+            Why::HostStopping => None,
+        }
+    }
+
     #[test]
     fn every_phrase_has_words_and_every_reason_a_word_of_its_own() {
         let phrases: Vec<Phrase> = (1..64).filter_map(|number| Phrase::try_from(number).ok()).collect();
         assert_eq!(phrases.len(), 17);
         assert!(phrases.iter().all(|phrase| phrase_words(*phrase).is_some()));
-        let message: Value =
-            serde_json::from_str(&closed(Why::Wait, Duration::from_millis(40_001))).expect("JSON");
-        assert_eq!((&message["closed"]["why"], &message["closed"]["seconds"]), (&json!("wait"), &json!(41)));
+        let read = |why| -> Value {
+            serde_json::from_str(&closed(why, Duration::from_millis(40_001))).expect("JSON")
+        };
+        let mut words = BTreeSet::new();
+        for why in std::iter::successors(Some(Why::WrongCode), |why| next_reason(*why)) {
+            let message = &read(why)["closed"];
+            let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+            let word = text(&message["why"]).expect("a word");
+            assert!(words.insert(word.clone()), "{word} twice");
+            for language in ["en", "zh"] {
+                assert!(text(&message["words"][language]).is_some(), "{word}: {language}");
+            }
+        }
+        assert_eq!(words.len(), 13);
+        let message = &read(Why::Wait)["closed"];
+        assert_eq!((&message["why"], &message["seconds"]), (&json!("wait"), &json!(41)));
     }
 }
