@@ -108,9 +108,12 @@ async fn on_a_small_disk(disk: &Path) {
     both_hold(&mut anna, &mut ben, &["h8", "i9", "j8"]).await;
 
     // Killed while the disk is full, and restarted when there is space.
+    anna.client.seen.notices.clear();
     let filler = Filler::fill(disk);
     ben.client.play("g7").await.expect("his disk has room");
     anna.client.until("a person is told", told).await;
+    ben.client.until("Ben waits", |seen| !link_is(seen, PeerLink::Up)).await;
+    assert_eq!(record(&anna.client.seen), ["h8", "i9", "j8"], "what is not kept is not shown");
     anna.kill().await;
     filler.make_room();
     anna.start().await;
