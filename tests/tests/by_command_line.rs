@@ -35,7 +35,7 @@ impl Person {
     /// The room of this id in the output of `rooms`.
     async fn room(&self, id: &str) -> Value {
         let rooms = self.does(&["rooms"]).await.lines;
-        rooms.into_iter().find(|room| room["id"] == id).unwrap_or(Value::Null)
+        rooms.into_iter().find(|room| room["id"] == id).expect("the room is open")
     }
 
     /// Plays in the room of this id.
@@ -447,6 +447,7 @@ async fn a_race_is_run_on_both_devices_at_once() {
     ben.sees("her press", |seen| seen.rooms[&id].race.is_some_and(|race| race.their_presses == 1)).await;
     assert_eq!(lights(&ben.does(&["board"]).await)["my_presses"], 0, "his board is his own");
     let (here, there) = tokio::join!(anna.does(&["bot", "--level", "5"]), ben.does(&["bot", "--level", "5"]));
+    assert!(!here.last()["record"].is_null() && !here.last()["digest"].is_null(), "{here:?}");
     assert_eq!(
         (here.last()["record"].clone(), here.last()["digest"].clone()),
         (there.last()["record"].clone(), there.last()["digest"].clone()),
@@ -484,6 +485,7 @@ async fn two_bots_play_a_match_to_its_end_by_command_line() {
     begin(&mut anna, &mut ben, &[]).await;
     let (here, there) = tokio::join!(anna.does(&["bot", "--level", "1"]), ben.does(&["bot", "--level", "2"]));
     for key in ["room_id", "result", "record", "digest", "revision"] {
+        assert!(!here.last()[key].is_null(), "{key}");
         assert_eq!(here.last()[key], there.last()[key], "{key}");
     }
 }
