@@ -310,6 +310,7 @@ mod tests {
         let second = Duration::from_secs(1);
         for has_lower_key in [true, false] {
             let rules = Rules { has_lower_key, ..open() };
+            let mut links_kept = 0;
             for (role, other) in [(Role::Dialer, Role::Listener), (Role::Listener, Role::Dialer)] {
                 let new = Caller { role, in_use: Some((other, second)), ..caller(Standing::Friend) };
                 let kept = admit(&new, &rules) == Verdict::Take;
@@ -318,7 +319,9 @@ mod tests {
                 let kept_there =
                     admit(&there, &Rules { has_lower_key: !has_lower_key, ..open() }) == Verdict::Take;
                 assert_eq!(kept, kept_there, "{role:?}, lower: {has_lower_key}");
+                links_kept += usize::from(kept);
             }
+            assert_eq!(links_kept, 1, "lower: {has_lower_key}");
             let later = Caller { in_use: Some((Role::Dialer, GLARE)), ..caller(Standing::Friend) };
             assert_eq!(admit(&later, &rules), Verdict::Take, "the old one is dead on the other side");
         }

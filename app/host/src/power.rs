@@ -294,6 +294,7 @@ impl Sensors {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::mpsc;
 
     use super::*;
 
@@ -419,22 +420,30 @@ mod tests {
         let engines = Engines::new(Sensors::default());
         let stop = Arc::new(AtomicBool::new(false));
         engines.wait_while_resting(&stop);
-        let wait = || {
-            let (engines, stop) = (engines.clone(), stop.clone());
-            std::thread::spawn(move || {
-                engines.wait_while_resting(&stop);
-                (engines.rest(), stop.load(Ordering::Relaxed))
-            })
+        // Waits on this thread, while another one does this.
+        let wait_until = |deed: Box<dyn FnOnce() + Send>| {
+            let (say, begins) = mpsc::channel();
+            let helper = std::thread::spawn(move || {
+                begins.recv().expect("the test waits");
+                // A wait that does not wait returns long before.
+                std::thread::sleep(Duration::from_millis(20));
+                deed();
+            });
+            say.send(()).expect("the helper listens");
+            engines.wait_while_resting(&stop);
+            let found = (engines.rest(), stop.load(Ordering::Relaxed));
+            helper.join().expect("no panic");
+            found
         };
         let closed = PowerNews { lid_closed: true, ..PowerNews::default() };
         assert!(engines.on_news(closed));
-        let waiting = wait();
-        assert!(engines.on_news(PowerNews::default()));
-        assert_eq!(waiting.join().expect("no panic"), (false, false), "it was woken by the lid");
+        let lid = engines.clone();
+        let opened = wait_until(Box::new(move || assert!(lid.on_news(PowerNews::default()))));
+        assert_eq!(opened, (false, false), "it was woken by the lid");
         assert!(engines.on_news(closed));
-        let waiting = wait();
-        stop.store(true, Ordering::Relaxed);
-        assert_eq!(waiting.join().expect("no panic"), (true, true), "it was to stop");
+        let to_stop = stop.clone();
+        let stopped = wait_until(Box::new(move || to_stop.store(true, Ordering::Relaxed)));
+        assert_eq!(stopped, (true, true), "it was to stop");
     }
 
     #[test]

@@ -278,10 +278,13 @@ mod tests {
     }
 
     #[test]
-    fn every_step_of_every_lesson_but_of_lights_is_a_position_to_play_on_from() {
+    fn every_step_of_every_lesson_but_of_lights_and_of_dead_stones_is_a_position_to_play_on_from() {
+        let mut without = Vec::new();
         for kind in [GameKind::Gomoku, GameKind::Go, GameKind::Xiangqi, GameKind::Liuzhou] {
-            for step in 0..engine::lessons::lesson(kind).len() as u32 {
-                let mut actions = Vec::new();
+            let steps = engine::lessons::lesson(kind).len() as u32;
+            assert!(steps > 0, "{kind:?}");
+            for step in 0..steps {
+                let (mut actions, mut playable) = (Vec::new(), 0);
                 loop {
                     let asked =
                         control::Teach { game: i32::from(kind as u8), step, actions: actions.clone() };
@@ -291,6 +294,7 @@ mod tests {
                             let choice = position.choice.expect("rules");
                             let begun = games::read(None, Some(&choice), || 0);
                             assert_eq!(begun.is_ok(), position.problem.is_none(), "{kind:?} {step}");
+                            playable += usize::from(begun.is_ok());
                         }
                         // A capture or a choice is due, or the agreement about dead stones.
                         Err(refusal) => assert!(refusal.reason.is_some(), "{kind:?} {step}"),
@@ -298,8 +302,12 @@ mod tests {
                     let Some(wanted) = told.wanted.first() else { break };
                     actions.push(*wanted);
                 }
+                if playable == 0 {
+                    without.push((kind, step));
+                }
             }
         }
+        assert_eq!(without, [(GameKind::Go, 5)], "dead stones are agreed on there");
         let lights = from_lesson(GameKind::LightsOut, 0, Vec::new()).expect_err("there are no positions");
         assert!(lights.reason.is_some_and(|words| words.en.contains("Lights Out")));
     }
