@@ -304,7 +304,7 @@ fn at_twice_the_text_size_every_page_has_the_same_controls_with_the_same_names()
     // So tall that nothing is scrolled out of view, because invisible elements are not found.
     const LONG: (u32, u32, f32) = (720, 10_000, 2.0);
     // Chapters of the manual and the settings, with what they unfold, are longer than any other page.
-    const LONGEST: (u32, u32, f32) = (720, 30_000, 2.0);
+    const LONGEST: (u32, u32, f32) = (360, 30_000, 1.0);
     let stage = Stage::new();
     let (mut named, mut changed) = (0, Vec::new());
     for (name, story) in stories() {
