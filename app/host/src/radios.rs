@@ -54,8 +54,11 @@ impl Radio {
     }
 }
 
-/// The doctor's lines about carriers.
-pub(crate) async fn diagnose(transports: &[Arc<dyn Transport>]) -> Vec<control::Check> {
+/// The doctor's lines about carriers, and about the port on which guests' browsers are awaited (whether it stays the same).
+pub(crate) async fn diagnose(
+    transports: &[Arc<dyn Transport>],
+    guest_port: Option<(u16, bool)>,
+) -> Vec<control::Check> {
     let mut checks = Vec::new();
     if transports.is_empty() {
         checks.push(control::Check {
@@ -68,6 +71,9 @@ pub(crate) async fn diagnose(transports: &[Arc<dyn Transport>]) -> Vec<control::
     for transport in transports {
         let findings = tokio::time::timeout(DIAGNOSIS, transport.diagnose()).await;
         checks.extend(findings.unwrap_or_default().into_iter().map(check));
+    }
+    if let Some((port, is_fixed)) = guest_port {
+        checks.extend(diagnose_guest_port(port, is_fixed).await);
     }
     checks
 }
@@ -86,8 +92,7 @@ fn check(finding: Finding) -> control::Check {
     }
 }
 
-/// The doctor's line about the port on which guests' browsers are awaited now.
-pub(crate) async fn diagnose_guest_port(port: u16, is_fixed: bool) -> Option<control::Check> {
+async fn diagnose_guest_port(port: u16, is_fixed: bool) -> Option<control::Check> {
     let fixed_by = (!is_fixed).then_some("--guest-port");
     let examined = tokio::task::spawn_blocking(move || link::lan::examine_guest_port(port, fixed_by));
     // An error is a panic there, or programs that do not end.

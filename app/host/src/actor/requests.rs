@@ -440,10 +440,7 @@ impl Actor {
         self.tasks.spawn(async move {
             // A sensor may take milliseconds. An error is a panic there.
             checks.extend(tokio::task::spawn_blocking(move || engines.check()).await);
-            checks.extend(radios::diagnose(&transports).await);
-            if let Some((port, is_fixed)) = guest_port {
-                checks.extend(radios::diagnose_guest_port(port, is_fixed).await);
-            }
+            checks.extend(radios::diagnose(&transports, guest_port).await);
             responder.done(Answer::Diagnosis(control::Diagnosis { checks }));
         });
     }

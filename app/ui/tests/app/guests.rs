@@ -7,8 +7,19 @@ use qiyou::screens::{Dialog, GuestAdapter, Page, Remark};
 use slint::ComponentHandle;
 
 use crate::support::hotspot::hotspot;
-use crate::support::{body, guest, here, show_guest_code, show_guest_code_of, with_guest, with_two_guests};
+use crate::support::{body, guest, here, room, show_guest_code, show_guest_code_of, with_guest};
 use crate::touches::{dialog, only, page, playing, playing_at, remark, says, started, tap};
+
+/// A match of two guests, who were given these names.
+fn with_two_guests(first: &str, second: &str) -> control::Room {
+    let guest = |name: &str| control::Seat {
+        who: Some(control::seat::Who::Guest(true)),
+        name: name.into(),
+        away: true,
+        ..Default::default()
+    };
+    room(guest(first), guest(second), &[])
+}
 
 /// So tall that nothing has to be scrolled to.
 const TALL: (u32, u32, f32) = (720, 3_000, 2.0);

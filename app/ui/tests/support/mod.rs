@@ -213,17 +213,6 @@ pub(crate) fn guest(name: &str, present: bool) -> control::Guest {
     }
 }
 
-/// A match of two guests, who were given these names; an empty one has come to nobody.
-pub(crate) fn with_two_guests(first: &str, second: &str) -> control::Room {
-    let guest = |name: &str| control::Seat {
-        who: Some(control::seat::Who::Guest(true)),
-        name: name.into(),
-        away: true,
-        ..Default::default()
-    };
-    room(guest(first), guest(second), &[])
-}
-
 /// Answers the pending request for a code, of the second seat unless another one was asked for.
 pub(crate) fn show_guest_code(told: &mut Told) -> control::ShowGuestCode {
     show_guest_code_of(told, Side::Second)
