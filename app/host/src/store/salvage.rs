@@ -11,10 +11,11 @@ use tracing::{info, warn};
 use super::DATABASE;
 
 /// Parent tables first, because of foreign keys.
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 17] = [
     "settings",
     "friends",
     "blocked",
+    "promised",
     "matches",
     "actions",
     "puzzles",

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use super::{StoreError, explain};
 
@@ -242,16 +242,31 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Prepare> {
     if check != "ok" {
         return Err(Prepare::Store(StoreError::Damaged { path: path.to_owned(), what: check }));
     }
-    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    for (version, migration) in (1..).zip(MIGRATIONS).skip(usize::try_from(found).unwrap_or(0)) {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute_batch(migration)?;
-        transaction.pragma_update(None, "user_version", version as i64)?;
-        transaction.commit()?;
+    if found != known {
+        migrate(connection, path, found)?;
     }
+    // The journal mode is a byte of the file: changed last, so that a file that cannot be used stays unchanged.
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     Ok(())
+}
+
+/// All migrations after version `found`, or none.
+fn migrate(connection: &mut Connection, path: &Path, found: i64) -> Result<(), Prepare> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        transaction.execute_batch(migration).map_err(|error| match error.sqlite_error_code() {
+            // SQLITE_ERROR: a table exists already, or does not exist. `quick_check` does not read the version.
+            Some(ErrorCode::Unknown) => Prepare::Store(StoreError::Damaged {
+                path: path.to_owned(),
+                what: format!("the tables are not those of version {found}"),
+            }),
+            _ => Prepare::Sqlite(error),
+        })?;
+    }
+    transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+    Ok(transaction.commit()?)
 }
 
 enum Prepare {

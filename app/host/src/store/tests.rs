@@ -483,6 +483,30 @@ fn a_damaged_file_is_set_aside_as_it_is_and_what_can_be_read_is_kept() {
 }
 
 #[test]
+fn a_file_with_the_number_of_another_version_is_set_aside_as_it_is_and_all_of_it_is_kept() {
+    for version in [-1, 0, 1, 8, i64::from(i32::MIN), MIGRATIONS.len() as i64 - 1] {
+        let (directory, mut store) = store();
+        store.begin(&record(1), SEATS, 1).expect("saved");
+        store.write_entry(PlayerId([7; 32]), &Entry::Promised(MatchId([2; 16])), 1).expect("saved");
+        store.set_setting("name", "Anna").expect("saved");
+        store.connection.pragma_update(None, "user_version", version).expect("set");
+        // As a copy made by another program: the file then tells that it has no log.
+        store
+            .connection
+            .pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
+            .expect("one file");
+        drop(store);
+        let before = fs::read(directory.path().join(DATABASE)).expect("read");
+        let store = Store::open(directory.path()).expect("goes on with a new one");
+        let aside = store.set_aside.clone().expect("set aside");
+        assert!(fs::read(&aside).expect("read") == before, "version {version}: as it was");
+        assert_eq!(store.setting("name").expect("read").as_deref(), Some("Anna"), "version {version}");
+        assert_eq!(store.open_matches().expect("read").len(), 1, "version {version}");
+        assert_eq!(store.promised(PlayerId([7; 32])).expect("read"), [MatchId([2; 16])], "version {version}");
+    }
+}
+
+#[test]
 fn of_what_was_promised_with_each_peer_the_last_is_kept_and_what_is_learnt_is_promised_no_more() {
     let (_directory, mut store) = store();
     let (ben, carl) = (PlayerId([7; 32]), PlayerId([8; 32]));
