@@ -3,7 +3,7 @@
 use engine::start::{Start, StartPhase, StartPiece};
 use engine::{AnyGame, GameKind, Language, Mark, MarkKind, PieceView, Point, Setup};
 use proto::control::{self, RefusalCode, set_up::Change};
-use session::wire;
+use session::{MatchRecord, wire};
 
 use crate::archive;
 use crate::games::{self, start_problem, unread};
@@ -14,17 +14,18 @@ use crate::refusal::Refusal;
 use crate::setup::replayed;
 use crate::show;
 
-/// The position after the change that is asked for.
-pub(crate) fn answer(
-    asked: &control::SetUp,
+/// Reads what a request names. The result computes the position after the change that is asked for, on any thread: a kept match
+/// is replayed.
+pub(crate) fn read(
+    asked: control::SetUp,
     journal: &Journal,
     puzzles: &Puzzles,
-) -> Result<control::SetUpPosition, Refusal> {
+) -> Result<impl FnOnce() -> Result<control::SetUpPosition, Refusal> + Send + use<>, Refusal> {
     let from = match &asked.change {
         Some(Change::From(from)) => Some(named(from, journal, puzzles)?),
         _ => None,
     };
-    changed(asked, from)
+    Ok(move || changed(&asked, from.map(Source::position).transpose()?))
 }
 
 /// As for a client, without a host: for callers that have lessons, but no kept matches or puzzles. `None` if it would be refused.
@@ -36,20 +37,33 @@ pub fn set_up(asked: &control::SetUp) -> Option<control::SetUpPosition> {
     changed(asked, from).ok()
 }
 
-/// Rules and position that a change names.
-fn named(
-    from: &control::SetUpFrom,
-    journal: &Journal,
-    puzzles: &Puzzles,
-) -> Result<(Setup, AnyGame), Refusal> {
+/// What a change names.
+enum Source {
+    Lesson(control::Teach),
+    Puzzle(Box<AnyGame>),
+    Kept(Box<MatchRecord>, u32),
+}
+
+impl Source {
+    /// Its rules and its position.
+    fn position(self) -> Result<(Setup, AnyGame), Refusal> {
+        match self {
+            Self::Lesson(lesson) => taught(&lesson),
+            Self::Puzzle(game) => Ok((game.setup(), *game)),
+            Self::Kept(record, ply) => Ok((record.setup.clone(), replayed(&record, ply)?)),
+        }
+    }
+}
+
+fn named(from: &control::SetUpFrom, journal: &Journal, puzzles: &Puzzles) -> Result<Source, Refusal> {
     if let Some(lesson) = &from.lesson {
-        return taught(lesson);
+        return Ok(Source::Lesson(lesson.clone()));
     }
     if let Some(game) = puzzles.position(&from.room_id, from.ply) {
-        return game.map(|game| (game.setup(), game));
+        return game.map(|game| Source::Puzzle(Box::new(game)));
     }
     let saved = archive::saved(journal, &from.room_id)?;
-    Ok((saved.record.setup.clone(), replayed(&saved.record, from.ply)?))
+    Ok(Source::Kept(Box::new(saved.record), from.ply))
 }
 
 fn taught(lesson: &control::Teach) -> Result<(Setup, AnyGame), Refusal> {

@@ -61,6 +61,7 @@ impl Actor {
             }
             Body::Look(look) => self.look(responder, look),
             Body::Explore(explore) => self.explore(responder, explore),
+            Body::SetUp(asked) => self.set_up(responder, asked),
             Body::Branch(branch) => self.branch(responder, branch),
             Body::ResumeRoom(resume) => self.resume_kept(responder, &resume.room_id),
             Body::ListMatches(list) => self.list_matches(responder, &list),
@@ -109,6 +110,7 @@ impl Actor {
             | Body::Export(_)
             | Body::Look(_)
             | Body::Explore(_)
+            | Body::SetUp(_)
             | Body::Branch(_)
             | Body::ResumeRoom(_)
             | Body::ListMatches(_)
@@ -209,7 +211,6 @@ impl Actor {
             Body::SetHotspot(set) => self.set_hotspot(set.on),
             Body::Club(asked) => self.club_asked(asked),
             Body::Describe(describe) => self.describe(&describe).map(Answer::Sheet),
-            Body::SetUp(asked) => set_up::answer(&asked, &self.journal, &self.puzzles).map(Answer::SetUp),
             Body::ForgetStrength(forget) => self.forget_strength(&forget).map(|()| done()),
             Body::Teach(teach) => lessons::teach(&teach).map(Answer::Lesson),
             Body::Stop(_) => {
@@ -271,44 +272,47 @@ impl Actor {
         exchange::export(&mut self.work, to, file, ended, told)
     }
 
-    /// Shows a position of a kept match: the match is replayed on another thread.
+    /// Answers what takes long on another thread. `read`: what the actor has read for it.
+    fn review(
+        &mut self,
+        responder: Responder,
+        read: Result<impl FnOnce() -> Result<Answer, Refusal> + Send + 'static, Refusal>,
+    ) {
+        match read {
+            Ok(read) => drop(self.tasks.spawn(self.work.review(move || responder.answer(read())))),
+            Err(refusal) => responder.refuse(refusal),
+        }
+    }
+
+    /// Shows a position of a kept match, which is replayed.
     fn look(&mut self, responder: Responder, look: control::Look) {
-        let saved = match archive::saved(&self.journal, &look.room_id) {
-            Ok(saved) => saved,
-            Err(refusal) => return responder.refuse(refusal),
-        };
-        let notes = notes::legible(saved.record.id, &self.journal);
-        let read = move || {
-            responder.answer(archive::position(saved, notes.as_ref(), &look).map(Answer::Position));
-        };
-        self.tasks.spawn(self.work.review(read));
+        let read = archive::saved(&self.journal, &look.room_id).map(|saved| {
+            let notes = notes::legible(saved.record.id, &self.journal);
+            move || archive::position(saved, notes.as_ref(), &look).map(Answer::Position)
+        });
+        self.review(responder, read);
     }
 
     fn explore(&mut self, responder: Responder, asked: control::Explore) {
-        let saved = match archive::saved(&self.journal, &asked.room_id) {
-            Ok(saved) => saved,
-            Err(refusal) => return responder.refuse(refusal),
-        };
-        let notes = notes::legible(saved.record.id, &self.journal);
-        let beginnings = self.journal.beginnings();
-        let read = move || {
-            let explored = explore::explored(&saved, notes.as_ref(), &asked, &beginnings);
-            responder.answer(explored.map(Answer::Explored));
-        };
-        self.tasks.spawn(self.work.review(read));
+        let read = archive::saved(&self.journal, &asked.room_id).map(|saved| {
+            let notes = notes::legible(saved.record.id, &self.journal);
+            let beginnings = self.journal.beginnings();
+            move || explore::explored(&saved, notes.as_ref(), &asked, &beginnings).map(Answer::Explored)
+        });
+        self.review(responder, read);
     }
 
-    /// Lists kept matches: they are replayed on another thread.
+    fn set_up(&mut self, responder: Responder, asked: control::SetUp) {
+        let read = set_up::read(asked, &self.journal, &self.puzzles);
+        self.review(responder, read.map(|read| move || read().map(Answer::SetUp)));
+    }
+
+    /// Lists kept matches, which are replayed.
     fn list_matches(&mut self, responder: Responder, asked: &control::ListMatches) {
         let people = self.people.values().map(|peer| (peer.key, peer.name.as_str()));
         let filter = archive::filter(asked, people);
-        match archive::Page::read(asked, &filter, &self.journal, |saved| self.shown_seats(saved)) {
-            Ok(page) => {
-                let read = move || responder.done(Answer::Matches(page.shown()));
-                self.tasks.spawn(self.work.review(read));
-            }
-            Err(refusal) => responder.refuse(refusal),
-        }
+        let page = archive::Page::read(asked, &filter, &self.journal, |saved| self.shown_seats(saved));
+        self.review(responder, page.map(|page| move || Ok(Answer::Matches(page.shown()))));
     }
 
     pub(crate) fn summary(&self, saved: SavedMatch, with_board: bool) -> Option<control::MatchSummary> {
