@@ -9,11 +9,11 @@ use link::secure::{self, ExpectedPeer, SecureLink};
 use link::{Card, CarrierKind, Duplex, Tag, Transport};
 use proto::control::{self, Carrier, NoticeKind, RefusalCode, request};
 use proto::frame::{FrameCodec, FrameLimit, Outgoing};
-use proto::peer::{Envelope, Hello, Pair, Ping, Play, pair};
+use proto::peer::{Bye, ByeReason, Envelope, Hello, Pair, Ping, Play, pair};
 use sha2::{Digest, Sha256};
 use tests::house::{Device, House, Seen, begin_match, friends};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::codec::Encoder;
 
 /// The carrier's end of a link to the device of this name, before any byte is sent.
@@ -181,6 +181,68 @@ async fn a_crowd_of_strangers_rings_three_times_at_most() {
     assert!((1..=3).contains(&rings), "{rings} rings");
     drop(crowd);
     check_undisturbed(anna, ben).await;
+}
+
+/// The first bytes that a device with this key hears from Anna after the handshake, and its link.
+async fn greeting(house: &House, identity: &Identity) -> (Vec<u8>, SecureLink<Box<dyn Duplex>>) {
+    let carrier = connect(house, "Anna").await.expect("in reach");
+    let dialed = secure::dial(carrier, identity, CarrierKind::Memory, ExpectedPeer::Anybody).await;
+    let mut link = dialed.expect("Anna wants to be met");
+    let mut said = vec![0; 4096];
+    let length = timeout(Duration::from_secs(20), link.read(&mut said)).await.expect("words").expect("words");
+    said.truncate(length);
+    (said, link)
+}
+
+/// What a device with this key hears from Anna after the handshake until she closes the link, and how long that takes.
+async fn hears(house: &House, identity: &Identity, wanted: ExpectedPeer) -> (Vec<u8>, Duration) {
+    let carrier = connect(house, "Anna").await.expect("in reach");
+    let began = Instant::now();
+    let mut link = secure::dial(carrier, identity, CarrierKind::Memory, wanted).await.expect("a handshake");
+    let _ = link.write_all(&frames([hello()])).await;
+    let _ = link.flush().await;
+    let mut said = Vec::new();
+    let closed = timeout(Duration::from_secs(20), link.read_to_end(&mut said)).await;
+    assert!(closed.is_ok(), "it is closed");
+    (said, began.elapsed())
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_visible_to_everyone_who_is_blocked_hears_what_anybody_hears_for_whom_there_is_no_place() {
+    let mut house = House::new(48);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    friends(&mut anna, &mut ben).await;
+    let [anna_key, blocked] = [&anna, &ben]
+        .map(|device| Identity::load_or_create(&device.directory().join("identity")).expect("a key"));
+    let anna_key = ExpectedPeer::Key(anna_key.public_key());
+    let peer = anna.client.seen.friends.keys().next().expect("a friend").clone();
+    anna.client.done(request::Body::Block(control::Block { peer })).await;
+    ben.kill().await;
+    let nobody = Identity::generate().expect("randomness");
+    let (first_words, _) = greeting(&house, &nobody).await;
+    let bye = frames([Bye { reason: ByeReason::ByeLeaving.into() }.into()]);
+    assert_ne!(first_words, bye, "a stranger is greeted while there is a place");
+    // The strangers who may ring for now.
+    for _ in 0..3 {
+        let (_, mut link) = greeting(&house, &Identity::generate().expect("randomness")).await;
+        let nonce = [7; 32];
+        let commitment = pair::Step::Commitment(Bytes::copy_from_slice(&Sha256::digest(nonce)));
+        let reveal = pair::Step::Reveal(Bytes::copy_from_slice(&nonce));
+        let pairs = [commitment, reveal].map(|step| Envelope::from(Pair { step: Some(step) }));
+        let _ = link.write_all(&frames(std::iter::once(hello()).chain(pairs))).await;
+        let _ = link.flush().await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let mut heard = Vec::new();
+    for identity in [&Identity::generate().expect("randomness"), &blocked] {
+        for wanted in [ExpectedPeer::Anybody, anna_key] {
+            heard.push(hears(&house, identity, wanted).await);
+        }
+    }
+    for (said, took) in heard {
+        assert_eq!(said, bye, "the goodbye of a device that leaves");
+        assert!(took < Duration::from_secs(1), "it comes at once: {took:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
