@@ -180,9 +180,39 @@ fn it_refuses_what_it_does_not_know_and_goes_on() {
     engine.tell("1,1,3");
     assert!(engine.ask("DONE").starts_with("ERROR"));
     assert!(engine.ask("ABOUT").contains("name=\"Qiyou\""));
-    point(&engine.ask("BEGIN"));
     assert_eq!(engine.ask("RESTART"), "OK");
     point(&engine.ask("BEGIN"));
+    engine.ends();
+}
+
+#[test]
+fn after_a_board_that_cannot_be_no_move_of_the_board_before_is_given() {
+    let mut engine = Engine::started("15");
+    for refused in [
+        // No such field; two stones on one point; two stones more of one side; beside the board; a line that is no stone.
+        &["1,1,3"][..],
+        &["1,1,1", "1,1,2"],
+        &["1,1,1", "2,2,1"],
+        &["15,1,2"],
+        &["nonsense"],
+    ] {
+        assert_eq!(engine.ask("RESTART"), "OK");
+        let (column, row) = point(&engine.ask("BEGIN"));
+        engine.tell("BOARD");
+        for line in refused {
+            engine.tell(line);
+        }
+        assert!(engine.ask("DONE").starts_with("ERROR"), "{refused:?}");
+        // The rule is kept for the next board, and makes none.
+        engine.tell("INFO rule 1");
+        for line in ["BEGIN", "TURN 3,3", &format!("TAKEBACK {column},{row}")] {
+            assert!(engine.ask(line).starts_with("ERROR"), "{line} after {refused:?}");
+        }
+    }
+    engine.tell("BOARD");
+    engine.tell("7,7,2");
+    let (column, row) = point(&engine.ask("DONE"));
+    assert!(column < 15 && row < 15 && (column, row) != (7, 7));
     engine.ends();
 }
 

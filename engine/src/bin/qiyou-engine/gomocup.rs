@@ -83,6 +83,8 @@ const RESERVE: Duration = Duration::from_millis(5);
 const DEFAULT_TURN: Duration = Duration::from_secs(30);
 /// Expected number of further own moves, among which the remaining time is divided.
 const MOVES_TO_GO: u32 = 20;
+/// Before START, and after a BOARD that was refused.
+const NO_POSITION: &str = "no position: START, RESTART or BOARD first";
 /// Part of `max_memory` that is not for the transposition table: program, stacks, pattern tables.
 const BESIDE_TABLE: usize = 16 << 20;
 
@@ -174,7 +176,7 @@ impl Brain {
     /// Plays a move of the protocol, `x,y`.
     fn play(&mut self, text: &str) -> Result<(), String> {
         let point = parse_point(text).ok_or("expected X,Y")?;
-        let game = self.game.as_mut().ok_or("no START yet")?;
+        let game = self.game.as_mut().ok_or(NO_POSITION)?;
         let action = Action::Place(point);
         game.act(action).map_err(|refusal| refusal.to_string())?;
         self.actions.push(action);
@@ -199,7 +201,8 @@ impl Brain {
         Ok(())
     }
 
-    /// BOARD: lines `x,y,field` until DONE, in any order; field 1 for our stones, 2 for the opponent's. Then searches.
+    /// BOARD: lines `x,y,field` until DONE, in any order; field 1 for our stones, 2 for the opponent's. Then searches. After a
+    /// board that cannot be there is no position.
     fn board(&mut self, more: &Receiver<(String, Instant)>) {
         let (mut own, mut theirs) = (Vec::new(), Vec::new());
         let mut wrong = false;
@@ -219,14 +222,21 @@ impl Brain {
         let (first, second) = match (theirs.len().checked_sub(own.len()), wrong) {
             (Some(0), false) => (own, theirs),
             (Some(1), false) => (theirs, own),
-            _ => return say("ERROR no position of gomoku"),
+            _ => return self.refuse("no position of gomoku"),
         };
         let mut second = second.into_iter();
         self.actions = first.into_iter().flat_map(|action| [Some(action), second.next()]).flatten().collect();
         match self.replay() {
             Ok(()) => self.think(arrived),
-            Err(why) => say(&format!("ERROR {why}")),
+            Err(why) => self.refuse(&why),
         }
+    }
+
+    /// The manager's position is unknown, and a move for the one before could be illegal.
+    fn refuse(&mut self, why: &str) {
+        self.game = None;
+        self.actions.clear();
+        say(&format!("ERROR {why}"));
     }
 
     /// SWAP2BOARD: the stones of the opening so far, one `x,y` per line in the order of play, until DONE. Without stones the
@@ -317,7 +327,7 @@ impl Brain {
                     (false, true) => GomokuRule::Standard,
                     (false, false) => GomokuRule::Freestyle,
                 };
-                if self.replay().is_err() {
+                if self.game.is_some() && self.replay().is_err() {
                     self.restart();
                 }
             }
@@ -342,7 +352,7 @@ impl Brain {
             return say("ERROR rule not supported");
         }
         let time = self.time();
-        let Some(mut game) = self.game.take() else { return say("ERROR no START yet") };
+        let Some(mut game) = self.game.take() else { return say(&format!("ERROR {NO_POSITION}")) };
         let found = self.decide(&game, Some(time), arrived);
         let Some(found) = found else {
             self.game = Some(game);
