@@ -134,7 +134,7 @@ struct Player {
     milliseconds: bool,
     /// UCCI: forbidden moves.
     banned: Vec<XiangqiMove>,
-    /// The last `position` was invalid.
+    /// The last `position` was invalid: `game` is not the position that the other program means.
     refused: bool,
 }
 
@@ -253,7 +253,8 @@ impl Player {
         }
     }
 
-    /// `startpos` or `fen …`, then `moves …`. An invalid command leaves the position unchanged, and prints a message.
+    /// `startpos` or `fen …`, then `moves …`, which may go on beyond a draw by our rules. An invalid command prints a message;
+    /// until the next valid one, `go` answers that there is no move.
     fn position(&mut self, rest: &str) {
         let (start, moves) = match rest.split_once("moves") {
             Some((start, moves)) => (start.trim(), moves),
