@@ -5,8 +5,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::xiangqi::{Xiangqi, XiangqiBot, XiangqiSetup};
-use engine::{Action, AnyGame, Bot, Game, Limits, Reason, Report, Rng, Score, Tier};
+use engine::xiangqi::{Xiangqi, XiangqiBot, XiangqiMove, XiangqiSetup};
+use engine::{Action, AnyGame, Bot, Game, Limits, Outcome, Reason, Report, Rng, Score, Tier};
 
 fn choose(level: u8, fen: &str, nodes: u64) -> (Xiangqi, Report) {
     let game = Xiangqi::from_position(&XiangqiSetup::default(), fen).expect("a position");
@@ -154,12 +154,16 @@ impl Program {
 
     /// Reads lines up to the first with this prefix; returns all of them.
     fn until(&mut self, word: &str) -> Vec<String> {
+        self.until_any(&[word])
+    }
+
+    fn until_any(&mut self, words: &[&str]) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
             let mut line = String::new();
             assert!(self.output.read_line(&mut line).expect("text") > 0, "the engine has gone: {lines:?}");
             let line = line.trim_end().to_owned();
-            let found = line.starts_with(word);
+            let found = words.iter().any(|word| line.starts_with(word));
             lines.push(line);
             if found {
                 return lines;
@@ -170,6 +174,11 @@ impl Program {
     fn ask(&mut self, line: &str, word: &str) -> Vec<String> {
         self.say(line);
         self.until(word)
+    }
+
+    /// Reads lines up to the answer to `go`.
+    fn answer(&mut self) -> Vec<String> {
+        self.until_any(&["bestmove", "nobestmove"])
     }
 
     fn last(&mut self, line: &str, word: &str) -> String {
@@ -233,31 +242,143 @@ fn an_endless_search_answers_when_it_is_stopped_and_is_ready_meanwhile() {
 
 #[test]
 fn after_a_position_that_cannot_be_read_no_move_of_another_position_is_given() {
-    let mut engine = Program::start("uci");
-    for refused in ["fen no such position", "startpos moves b1c3 a1a9", "startpos moves nonsense"] {
+    for (language, refused, none) in [
+        (
+            "uci",
+            ["fen no such position", "startpos moves b1c3 a1a9", "startpos moves nonsense"],
+            "bestmove (none)",
+        ),
+        (
+            "ucci",
+            ["fen no such position", "startpos moves b0c2 a0a8", "startpos moves nonsense"],
+            "nobestmove",
+        ),
+    ] {
+        let mut engine = Program::start(language);
+        for refused in refused {
+            engine.say("position startpos");
+            engine.ask(&format!("position {refused}"), "info string");
+            engine.say("go nodes 500");
+            assert_eq!(engine.answer().last().map(String::as_str), Some(none), "{language} {refused}");
+        }
         engine.say("position startpos");
-        assert_eq!(
-            engine.last(&format!("position {refused}"), "info string").split(' ').next(),
-            Some("info")
-        );
-        assert_eq!(engine.last("go nodes 500", "bestmove"), "bestmove (none)", "{refused}");
+        engine.say("go nodes 500");
+        assert_ne!(engine.answer().last().map(String::as_str), Some(none), "{language}");
     }
-    engine.say("position startpos");
-    assert_ne!(engine.last("go nodes 500", "bestmove"), "bestmove (none)");
+}
+
+/// A game as another program plays it: on beyond the draws of our rules.
+struct Beyond {
+    game: Xiangqi,
+    /// The moves in the words of UCI, and in those of UCCI.
+    words: [Vec<String>; 2],
+}
+
+impl Beyond {
+    fn from(fen: &str) -> Self {
+        let mut game = Xiangqi::from_position(&XiangqiSetup::default(), fen).expect("a position");
+        game.play_on();
+        Self { game, words: [Vec::new(), Vec::new()] }
+    }
+
+    /// Plays a move; the result by our rules, if there is one.
+    fn play(&mut self, mv: XiangqiMove) -> Option<Outcome> {
+        let action = Xiangqi::action(mv);
+        self.words[0].push(action.to_string());
+        self.words[1].push(self.game.notation(action));
+        self.game.play(mv);
+        let outcome = self.game.outcome();
+        self.game.play_on();
+        outcome
+    }
+
+    /// Plays moves in the words of UCCI; the results by our rules.
+    fn play_words(&mut self, words: &str) -> Vec<Outcome> {
+        let mut outcomes = Vec::new();
+        for word in words.split(' ') {
+            let action = self.game.parse(word).expect("a move of a piece");
+            let mv = self.game.legal_move(action).expect("a legal move");
+            outcomes.extend(self.play(mv));
+        }
+        outcomes
+    }
+
+    /// Plays this many moves at random, no captures and none of soldiers; the results by our rules. `None` where there is no
+    /// such move.
+    fn play_quietly(&mut self, plies: u32, rng: &mut Rng) -> Option<Vec<Outcome>> {
+        let mut outcomes = Vec::new();
+        let mut moves = Vec::new();
+        for _ in 0..plies {
+            self.game.legal_moves(&mut moves);
+            moves.retain(|&mv| {
+                let mut after = self.game.clone();
+                after.play(mv);
+                // The halfmove clock of the FEN.
+                after.position().split(' ').nth(4) != Some("0")
+            });
+            if moves.is_empty() {
+                return None;
+            }
+            outcomes.extend(self.play(moves[rng.below(moves.len() as u32) as usize]));
+        }
+        Some(outcomes)
+    }
 }
 
 #[test]
 fn play_goes_on_beyond_draws_that_only_our_rules_know() {
-    let mut engine = Program::start("uci");
+    const START: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
     // No piece can cross the river, from the first position on.
-    let bare = "fen 3k5/9/9/9/9/9/9/9/4A4/5K3 w - - 0 1";
-    // The fourth occurrence of the position.
-    let again = "b1c3 b10c8 c3b1 c8b10 ".repeat(4);
-    let long = format!("startpos moves {again}");
-    for position in [bare.to_owned(), format!("{bare} moves e2d1 d10d9 d1e2 d9d10"), long] {
-        engine.say(&format!("position {position}"));
-        let best = engine.last("go nodes 2000", "bestmove");
-        assert!(best.starts_with("bestmove ") && best != "bestmove (none)", "{position}: {best}");
+    const BARE: &str = "3k5/9/9/9/9/9/9/9/4A4/5K3 w - - 0 1";
+    let bare = Beyond::from(BARE);
+    let mut still_bare = Beyond::from(BARE);
+    let bare_draws = still_bare.play_words("e1d0 d9d8 d0e1");
+    // The third occurrence of a position, and the fourth.
+    let mut again = Beyond::from(START);
+    let repetitions = again.play_words(&["b0c2 b9c7 c2b0 c7b9"; 4].join(" "));
+    // 120 plies without a capture or a soldier's move end the game; here six more follow.
+    let mut rng = Rng::new(120);
+    let (quiet, quiet_draws) = loop {
+        let mut quiet = Beyond::from(START);
+        // Otherwise there was no quiet move, or a position has repeated.
+        if let Some(outcomes) = quiet.play_quietly(126, &mut rng)
+            && outcomes.iter().all(|outcome| outcome.reason == Reason::TooLong)
+        {
+            break (quiet, outcomes);
+        }
+    };
+    for (outcomes, reason, count) in [
+        (bare_draws, Reason::BareMaterial, 3),
+        (repetitions, Reason::Repetition, 9),
+        (quiet_draws, Reason::TooLong, 7),
+    ] {
+        let draw = Outcome { winner: None, reason };
+        assert_eq!(outcomes, vec![draw; count], "by our own rules it is over");
+    }
+
+    for (n, language) in ["uci", "ucci"].into_iter().enumerate() {
+        let mut engine = Program::start(language);
+        for (fen, Beyond { game, words }) in
+            [(BARE, &bare), (BARE, &still_bare), (START, &again), (START, &quiet)]
+        {
+            let moves = words[n].join(" ");
+            engine
+                .say(&format!("position fen {fen}{}{moves}", if moves.is_empty() { "" } else { " moves " }));
+            engine.say("go nodes 2000");
+            let lines = engine.answer();
+            assert!(
+                !lines.iter().any(|line| line.starts_with("info string")),
+                "{language} {moves}: {lines:?}"
+            );
+            let best = lines.last().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
+            let mut legal = Vec::new();
+            game.legal_moves(&mut legal);
+            let mut legal = legal.into_iter().map(Xiangqi::action).map(|action| match language {
+                "uci" => action.to_string(),
+                _ => game.notation(action),
+            });
+            assert!(legal.any(|word| word == best), "{language} {moves}: {lines:?}");
+        }
     }
 }
 
