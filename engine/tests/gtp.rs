@@ -187,6 +187,34 @@ fn a_file_is_loaded_up_to_a_move_and_its_moves_taken_back() {
 }
 
 #[test]
+fn what_is_refused_leaves_the_position_as_it_was() {
+    let file = tempfile::NamedTempFile::new().expect("there is room");
+    std::fs::write(file.path(), "(;GM[1]FF[4]SZ[9];B[ee];W[ee])").expect("there is room");
+    let path = file.path().to_str().expect("a plain path");
+    let refused = [
+        "loadsgf /nowhere".to_owned(),
+        format!("loadsgf {path}"),
+        "boardsize 99".into(),
+        "fixed_handicap 2".into(),
+        "set_free_handicap C3".into(),
+        "play w E5".into(),
+        "play w K5".into(),
+        "genmove".into(),
+    ];
+    let mut lines = "boardsize 9\nplay b E5\nshowboard\n".to_owned();
+    for command in &refused {
+        lines += command;
+        lines += "\nshowboard\n";
+    }
+    lines += "quit\n";
+    let answers = ask(&["--playouts", "10"], &lines);
+    for (command, answer) in refused.iter().zip(answers[3..].chunks(2)) {
+        assert!(answer[0].starts_with('?'), "{command}: {}", answer[0]);
+        assert_eq!(answer[1], answers[2], "{command}");
+    }
+}
+
+#[test]
 fn no_line_however_wrong_ends_it() {
     let mut lines = String::new();
     for command in [
