@@ -476,7 +476,126 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use engine::{Action, GameKind, Point};
+    use link::online::OnlineConfig;
+    use tokio::sync::mpsc;
+
     use super::*;
+    use crate::config::HostConfig;
+    use crate::store::SavedFriend;
+
+    const ANNAS: &str = "anna@example.org";
+    const BENS: &str = "ben@example.org";
+    const EVES: &str = "eve@example.org";
+
+    /// A host that does not run by itself, and its folder, which is removed with the second value.
+    fn host(name: &str) -> (Actor, tempfile::TempDir) {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let mut config = HostConfig::new(folder.path()).with_online(OnlineConfig::default());
+        config.name = Some(name.to_owned());
+        let (inbox, messages) = mpsc::unbounded_channel();
+        (Actor::new(config, inbox, messages).expect("a disk that works"), folder)
+    }
+
+    fn key_of(host: &Actor) -> PlayerId {
+        PlayerId(host.profile.identity().public_key())
+    }
+
+    fn befriend(host: &mut Actor, key: PlayerId) {
+        let friend = SavedFriend {
+            key,
+            name: "A friend".into(),
+            advert_key: [7; 32],
+            met_unix_ms: 0,
+            muted: false,
+            note: String::new(),
+        };
+        host.journal.keep(|store| store.put_friend(&friend)).expect("a disk that works");
+        host.load_people().expect("a disk that works");
+    }
+
+    /// The friend's account, which a restart would not change.
+    fn account(host: &Actor, key: PlayerId) -> Option<String> {
+        let account = host.people.account(key).cloned();
+        assert_eq!(host.journal.setting(&format!("{ACCOUNT_OF}{key}")).expect("read"), account);
+        account
+    }
+
+    /// The letter about a match, of whoever has this account.
+    fn record(by: &Actor, account: &str, to: PlayerId, id: MatchId) -> Vec<u8> {
+        let record = by.people[&to].session.letter(id).expect("a match without clocks");
+        sealed(by, account, to, Envelope::Record(record))
+    }
+
+    /// The answer that declines an invitation by letter, of whoever has this account.
+    fn declined(by: &Actor, account: &str, to: PlayerId, id: MatchId) -> Vec<u8> {
+        let answer = InviteAnswer {
+            invite_id: Bytes::copy_from_slice(&id.0),
+            answer: Some(invite_answer::Answer::Decline(DeclineReason::DeclineLater.into())),
+            ..InviteAnswer::default()
+        };
+        sealed(by, account, to, Envelope::InviteAnswer(answer))
+    }
+
+    fn sealed(by: &Actor, account: &str, to: PlayerId, envelope: Envelope) -> Vec<u8> {
+        let text = encode(&signed(envelope, account));
+        letter::seal(by.profile.identity(), &to.0, &text).expect("a short letter")
+    }
+
+    #[tokio::test]
+    async fn a_copy_of_a_letter_from_another_account_neither_becomes_the_friends_account_nor_acts() {
+        let ((mut anna, _annas_folder), (mut ben, _bens_folder)) = (host("Anna"), host("Ben"));
+        let (annas_key, bens_key, eves_key) = (key_of(&anna), key_of(&ben), PlayerId([9; 32]));
+        befriend(&mut anna, bens_key);
+        anna.learn_account(bens_key, BENS);
+        befriend(&mut ben, annas_key);
+        // Eve, a friend of Ben's too, has got hold of their letters.
+        befriend(&mut ben, eves_key);
+        ben.learn_account(eves_key, EVES);
+        let wish = Wish {
+            setup: GameKind::Gomoku.default_setup(),
+            pace: None,
+            colours: ColourChoice::ColourFirst,
+            hints: false,
+            counters: None,
+        };
+
+        // An invitation, while Ben knows no account of Anna's. A letter of an earlier program names none, and tells none.
+        let id = anna.invite_by_letter(bens_key, &wish).expect("Ben's account is known");
+        assert!(ben.letter_came(EVES, &declined(&anna, "", bens_key, id)));
+        let letter = record(&anna, ANNAS, bens_key, id);
+        assert!(!ben.letter_came(EVES, &letter));
+        assert_eq!((account(&ben, annas_key), ben.invitations.contains(id)), (None, false));
+        assert!(ben.letter_came(ANNAS, &letter));
+        assert_eq!(account(&ben, annas_key).as_deref(), Some(ANNAS));
+        let asked = ben.invitations.get(id).and_then(|one| one.letter.clone()).expect("it is shown");
+        ben.answer_letter(annas_key, asked, None).expect("it is accepted");
+
+        // A move.
+        let h8 = Action::Place(Point::new(7, 7));
+        anna.command(bens_key, Command::Act { id, action: h8 }).expect("it is Anna's turn");
+        let letter = record(&anna, ANNAS, bens_key, id);
+        let played = |ben: &Actor| {
+            let state = ben.people[&annas_key].match_state(id).expect("it was accepted");
+            state.record().actions.clone()
+        };
+        assert!(!ben.letter_came(EVES, &letter));
+        assert_eq!(played(&ben), []);
+        assert!(ben.letter_came(ANNAS, &letter));
+        assert_eq!(played(&ben), [h8]);
+        assert!(ben.letter_came(EVES, &record(&anna, "", bens_key, id)), "nothing new in it");
+        assert_eq!(account(&ben, annas_key).as_deref(), Some(ANNAS));
+        assert_eq!(account(&ben, eves_key).as_deref(), Some(EVES));
+
+        // An answer.
+        let second = anna.invite_by_letter(bens_key, &wish).expect("Ben's account is known");
+        let letter = declined(&ben, BENS, annas_key, second);
+        assert!(!anna.letter_came(EVES, &letter));
+        assert!(anna.people[&bens_key].match_state(second).is_some(), "it is still asked about");
+        assert!(anna.letter_came(BENS, &letter));
+        assert!(anna.people[&bens_key].match_state(second).is_none());
+        assert_eq!(account(&anna, bens_key).as_deref(), Some(BENS));
+    }
 
     #[test]
     fn a_copy_of_a_letter_from_another_account_is_known_by_what_is_sealed_in_it() {
