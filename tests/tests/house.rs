@@ -604,6 +604,73 @@ async fn the_tag_changes_every_quarter_of_an_hour_and_friends_still_know_it() {
     assert!(ben.client.seen.nearby[&id].is_friend);
 }
 
+/// Anna, by the house's clock, and Ben, whose clock is ahead by so many minutes, or behind: friends whom only friends find.
+async fn pair_with_clocks_apart(house: &mut House, minutes: i64) -> (Device, Device) {
+    let mut anna = house.device("Anna").await;
+    let change = |config: &mut host::HostConfig| {
+        let right = Arc::clone(&config.wall_clock);
+        let off = Duration::from_mins(minutes.unsigned_abs());
+        config.wall_clock = Arc::new(move || if minutes < 0 { right() - off } else { right() + off });
+    };
+    let mut ben = house.device_with("Ben", change).await;
+    friends(&mut anna, &mut ben).await;
+    for device in [&mut anna, &mut ben] {
+        let set = control::SetVisibility { visibility: Visibility::Friends.into() };
+        device.client.done(request::Body::SetVisibility(set)).await;
+    }
+    (anna, ben)
+}
+
+/// Anna's device is switched off and on again; then her link to Ben is gone.
+async fn part(anna: &mut Device, ben: &mut Device) {
+    anna.stop().await;
+    ben.client.until("Anna is away", |seen| !connected(seen)).await;
+    anna.start().await;
+}
+
+/// A quarter of an hour is the length of an epoch: the epochs of the two are then always neighbours.
+#[tokio::test(start_paused = true)]
+async fn friends_whose_clocks_are_a_quarter_of_an_hour_apart_find_and_meet_each_other() {
+    for minutes in [-15, 15] {
+        let mut house = House::new(7_000_000);
+        let (mut anna, mut ben) = pair_with_clocks_apart(&mut house, minutes).await;
+        // Twenty minutes: each tag changes on the way, at each device.
+        for _ in 0..5 {
+            part(&mut anna, &mut ben).await;
+            tokio::time::sleep(Duration::from_mins(4)).await;
+            let annas = ben.client.find("Anna").await;
+            assert!(ben.client.seen.nearby[&annas].is_friend, "{minutes} minutes");
+            let bens = anna.client.find("Ben").await;
+            assert!(anna.client.seen.nearby[&bens].is_friend, "{minutes} minutes");
+            anna.client.done(request::Body::Meet(control::Meet { peer: bens })).await;
+            for device in [&mut anna, &mut ben] {
+                device.client.until("a link", connected).await;
+                assert!(device.client.seen.comparisons.is_empty(), "they are friends already");
+            }
+        }
+        begin_match(&mut anna, &mut ben).await;
+    }
+}
+
+/// The bound: between a quarter and half an hour it depends on the moment; from half an hour on nobody is recognised.
+#[tokio::test(start_paused = true)]
+async fn friends_whose_clocks_are_half_an_hour_apart_do_not_recognise_each_other() {
+    for minutes in [-30, 30] {
+        let mut house = House::new(7_000_001);
+        let (mut anna, mut ben) = pair_with_clocks_apart(&mut house, minutes).await;
+        for _ in 0..5 {
+            part(&mut anna, &mut ben).await;
+            tokio::time::sleep(Duration::from_mins(4)).await;
+            for device in [&mut anna, &mut ben] {
+                device.client.scan(true).await;
+                tokio::time::sleep(Duration::from_secs(5)).await;
+                device.client.scan(false).await;
+                assert!(device.client.seen.nearby.is_empty(), "{minutes} minutes");
+            }
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_strangers_hear_follows_the_visibility() {
     let mut house = House::new(11);
