@@ -106,6 +106,7 @@ pub(crate) async fn run(options: Options) -> Result<()> {
         _ = terminate.recv() => bail!("terminated"),
     };
     report.seconds = begun.elapsed().as_secs_f64();
+    report.is_soak = options.soak;
     report.is_whole = !options.soak && options.only.is_empty() && !options.cell.short;
     report.write(&options.out.join("report.json"))?;
     report.print();

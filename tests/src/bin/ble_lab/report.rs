@@ -70,6 +70,8 @@ pub(crate) struct Report {
     pub(crate) seconds: f64,
     /// Whether every part of CI's run was requested.
     pub(crate) is_whole: bool,
+    /// Whether it ran with the large counts of the soak test, which are enough for a p95 of each fault.
+    pub(crate) is_soak: bool,
     /// The goals for the figures that this run has measured.
     bars: Vec<Bar>,
     /// Number of assertions that held.
@@ -180,6 +182,8 @@ impl Report {
             bound: 0.9,
             held: figure >= 0.9,
         });
+        let killed = self.resume_after.get("host_killed").and_then(|after| after.quantiles);
+        let killed = killed.filter(|_| self.is_soak).map(|all| all.p95);
         let lost = self.records_equal.map(|_| f64::from(self.moves_lost + self.moves_doubled));
         let bars = [
             at_most("move seen p50 by a bare echo's", pace, 1.3),
@@ -187,6 +191,7 @@ impl Report {
             goodput,
             at_most("resume after a cut p50, ms", self.resume.map(|all| all.p50), 3000.0),
             at_most("resume after a cut p95, ms", self.resume.map(|all| all.p95), 8000.0),
+            at_most("resume after a host's restart p95 in a soak, ms", killed, 5000.0),
             at_most("moves lost or doubled", lost, 0.0),
             at_most("wakes a second of an idle host", wakes, 1.0),
             at_most("whole run on two cores, s", self.is_whole.then_some(self.seconds), 480.0),
@@ -282,6 +287,15 @@ mod tests {
         report.resumed("out_of_range", 9000.0);
         report.moves_lost = 1;
         assert_eq!(held(&report), [false, false, false, false]);
+        // Two kills are too few for a p95; twenty of a soak are enough.
+        report.resumed("host_killed", 5001.0);
+        assert_eq!(held(&report).len(), 4);
+        report.is_soak = true;
+        assert_eq!(held(&report), [false, false, false, false, false]);
+        for _ in 0..19 {
+            report.resumed("host_killed", 3900.0);
+        }
+        assert_eq!(held(&report), [false, false, false, true, false], "one in twenty is beyond p95");
     }
 
     #[test]
