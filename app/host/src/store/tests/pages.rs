@@ -229,6 +229,13 @@ fn bench_pages_of_a_million_matches() {
             store.page(&filter, skip, 25).expect("read");
             best = best.min(began.elapsed());
         }
-        println!("store: a million matches, {what}: {:.1} ms", best.as_secs_f64() * 1e3);
+        let missed = if best > PAGE_BAR { ", MISSED" } else { "" };
+        println!(
+            "store: a million matches, {what}: {:.1} ms (at most {PAGE_BAR:?}){missed}",
+            best.as_secs_f64() * 1e3
+        );
     }
 }
+
+/// The goal for a page, whatever the filter. A miss is printed and is no error: it depends on the machine.
+const PAGE_BAR: Duration = Duration::from_millis(50);
