@@ -232,10 +232,15 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Prepare> {
     // The file may come from anywhere (such as a restored backup): its schema is not trusted, and cannot be modified.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let has_log = Path::new(&log).exists();
     // The version is read before anything is written, so that a newer file stays unchanged.
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let known = MIGRATIONS.len() as i64;
     if found > known {
+        // The log of a program that was killed stays beside its file: closing would merge the two.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
         return Err(Prepare::Store(StoreError::Newer { path: path.to_owned(), found, known }));
     }
     let check: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;

@@ -1,5 +1,6 @@
 mod pages;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -440,15 +441,50 @@ fn a_schema_from_elsewhere_is_not_trusted_and_cannot_be_rewritten() {
     assert!(rewrite.is_err());
 }
 
+/// Names and contents of the files in this folder. Of SQLite's index of the log (`-shm`) the name: each first opening builds it
+/// anew. Without the lock, which whoever looks at the folder creates.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file"));
+    let named = entries.map(|entry| (entry.file_name().into_string().expect("a plain name"), entry.path()));
+    named
+        .filter(|(name, _)| name != LOCK)
+        .map(|(name, path)| {
+            let content = if name.ends_with("-shm") { Vec::new() } else { fs::read(path).expect("read") };
+            (name, content)
+        })
+        .collect()
+}
+
 #[test]
-fn a_file_of_a_newer_program_is_left_as_it_is() {
-    let (directory, store) = store();
+fn a_folder_of_a_newer_program_is_left_as_it_is() {
+    let (directory, mut store) = store();
+    store.begin(&record(1), SEATS, 1).expect("saved");
     store.connection.pragma_update(None, "user_version", 99).expect("set");
+    fs::write(directory.path().join("of the future"), "unknown here").expect("written");
+    // Another one, as the power went: version and match are in the log.
+    let cut = tempfile::tempdir().expect("a directory");
+    for name in files(directory.path()).keys() {
+        fs::copy(directory.path().join(name), cut.path().join(name)).expect("copied");
+    }
     drop(store);
-    let before = fs::read(directory.path().join(DATABASE)).expect("read");
-    let result = Store::open(directory.path());
-    assert!(matches!(result, Err(StoreError::Newer { found: 99, .. })), "{:?}", result.err());
-    assert_eq!(fs::read(directory.path().join(DATABASE)).expect("read"), before);
+    for (folder, has_log) in [(directory.path(), false), (cut.path(), true)] {
+        let before = files(folder);
+        let log = before.get(&format!("{DATABASE}-wal"));
+        assert_eq!(log.is_some_and(|log| !log.is_empty()), has_log);
+        for _ in 0..2 {
+            let result = Store::open(folder);
+            assert!(matches!(result, Err(StoreError::Newer { found: 99, .. })), "{:?}", result.err());
+            let after = files(folder);
+            assert!(before.keys().eq(after.keys()), "{:?}", after.keys());
+            for (name, content) in &before {
+                assert!(after[name] == *content, "{name} was changed");
+            }
+        }
+        // Whoever knows that version finds all of it.
+        let newer = Connection::open(folder.join(DATABASE)).expect("opens");
+        let count = newer.query_row("SELECT count(*) FROM matches", [], |row| row.get::<_, u32>(0));
+        assert_eq!(count.expect("read"), 1);
+    }
 }
 
 #[test]
