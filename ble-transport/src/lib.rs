@@ -8,7 +8,7 @@
 //! What this crate deliberately does not do: it knows no game and no friend, it encrypts nothing (that is `link::secure`),
 //! it sends no keep-alive (the session pings), and it never switches an adapter on unasked. On systems other than Linux it
 //! is a central only: it finds and cannot be found. `scripts/portable` checks that it compiles for Windows and macOS; it was
-//! never run there.
+//! never run there. For WebAssembly it does not compile: btleplug has no back end for it, and [`link`] needs sockets.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), link::LinkError> {
