@@ -7,7 +7,8 @@ use sha2::Sha256;
 
 use crate::{PRESENCE_LENGTH, Tag};
 
-/// A quarter of an hour, counted from the beginning of 1970 in UTC. The clocks of friends must agree to within one epoch.
+/// A quarter of an hour, counted from the beginning of 1970 in UTC. Friends whose clocks are at most one epoch apart always know
+/// each other's tags; from two epochs on they never do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Epoch(pub u64);
 
