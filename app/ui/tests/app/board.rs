@@ -48,30 +48,36 @@ fn a_forbidden_point_says_why_before_it_is_played() {
             .next()
             .is_some()
     );
+    assert_eq!(dialog(&told), Dialog::Losing);
     tap(&stage, &told, "Play there anyway");
+    assert_eq!(dialog(&told), Dialog::None);
     assert!(matches!(only(&mut told), request::Body::Act(act) if act.action == Some(place(0, 0))));
 }
 
 #[test]
 fn a_warned_move_is_not_played_in_the_position_or_match_that_came_after_the_question() {
     let stage = Stage::new();
-    let changes: [fn(&mut control::Room); 3] = [
-        |room| room.id = "rematch".into(),
-        |room| room.revision += 1,
-        |room| room.board.as_mut().expect("a board").ply += 2,
+    // What is told after the question, and how often the move is then played. Told once more, the same position keeps its question.
+    let changes: [(fn(&mut control::Room), usize); 4] = [
+        (|_| {}, 1),
+        (|room| room.id = "rematch".into(), 0),
+        (|room| room.revision += 1, 0),
+        (|room| room.board.as_mut().expect("a board").ply += 2, 0),
     ];
-    for change in changes {
+    for (change, played) in changes {
         let mut room = mine();
         let board = room.board.as_mut().expect("a board");
+        let words = Some(control::Words { zh: "三三禁手".into(), en: "a double three".into() });
         board.touch.as_mut().expect("stones are placed").warnings.push(control::Warning {
             at: 0,
-            words: None,
+            words,
             points: vec![0],
         });
         let mut told = playing(&stage, room.clone());
-        let page = told.app.window().global::<BoardAdapter<'_>>();
-        page.invoke_touch(14 * 15);
+        told.app.window().global::<BoardAdapter<'_>>().invoke_touch(14 * 15);
         stage.settle(&told.scene);
+        assert_eq!(dialog(&told), Dialog::Losing);
+        assert!(says(&told, "Play there anyway"), "{:?}", names(&told));
         change(&mut room);
         let id = room.id.clone();
         told.say(event::Body::Room(room));
@@ -81,7 +87,7 @@ fn a_warned_move_is_not_played_in_the_position_or_match_that_came_after_the_ques
         told.app.window().global::<BoardAdapter<'_>>().invoke_step_anyway();
         stage.settle(&told.scene);
         let acts = told.asked().iter().filter(|one| matches!(body(one), request::Body::Act(_))).count();
-        assert_eq!(acts, 0);
+        assert_eq!(acts, played, "{id}");
     }
 }
 
@@ -108,11 +114,15 @@ fn a_finger_may_slide_to_its_point_before_it_is_lifted() {
 #[test]
 fn while_nothing_may_be_done_a_touch_asks_nothing() {
     let stage = Stage::new();
-    let mut waiting = mine();
-    waiting.can_act = false;
-    let mut told = playing(&stage, waiting);
+    let mut told = playing(&stage, control::Room { can_act: false, ..mine() });
+    // One touch plays, where something may be done.
+    told.app.prefer(qiyou::Preferences { confirm_moves: qiyou::Confirm::Never, ..Default::default() });
     tap(&stage, &told, "A1 empty");
     assert_eq!(told.asked(), []);
+    told.say(event::Body::Room(mine()));
+    stage.settle(&told.scene);
+    tap(&stage, &told, "A1 empty");
+    assert!(matches!(only(&mut told), request::Body::Act(act) if act.action == Some(place(0, 0))));
 }
 
 #[test]
