@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use i_slint_backend_testing::{AccessibleRole, ElementQuery};
 use proto::board;
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;
@@ -295,6 +296,22 @@ fn a_game_that_a_friend_shows_is_kept_or_not_and_never_covers_a_board() {
     told.reply(answered[0].id, reply::Body::RoomId("new".into()));
     stage.settle(&told.scene);
     assert_eq!((dialog(&told), remark(&told)), (Dialog::None, Remark::Copied));
+    told.answer(&stage);
+    told.say(event::Body::Gift(gift()));
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::Gift);
+    tap(&stage, &told, "No, thank you");
+    let declined = control::AnswerGift { gift_id: "1".into(), keep: false };
+    assert_eq!(asked(&stage, &mut told), [request::Body::AnswerGift(declined)]);
+    told.say(event::Body::GiftGone(control::Gone { id: "1".into() }));
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::None);
+}
+
+/// The requests for a backup since the last call.
+fn saves(told: &mut Told) -> Vec<control::Request> {
+    let asked = told.asked().into_iter();
+    asked.filter(|one| matches!(body(one), request::Body::SaveBackup(_))).collect()
 }
 
 #[test]
@@ -303,17 +320,32 @@ fn a_file_with_everything_is_written_once_its_passphrase_was_typed_twice() {
     let mut told = started(&stage);
     told.app.go(Page::Settings);
     told.answer(&stage);
-    let backup = || told.app.window().global::<BackupAdapter<'_>>();
-    backup().invoke_begin_save();
+    told.app.window().global::<BackupAdapter<'_>>().invoke_begin_save();
     stage.settle(&told.scene);
     assert_eq!(dialog(&told), Dialog::SaveAll);
-    assert!(backup().get_path().ends_with(".qiyou-backup"));
-    backup().invoke_save("correct horse".into());
-    backup().invoke_save("correct horse".into());
-    let saving = told.asked();
-    let saves: Vec<_> =
-        saving.iter().filter(|one| matches!(body(one), request::Body::SaveBackup(_))).collect();
+    let path = told.app.window().global::<BackupAdapter<'_>>().get_path();
+    assert!(path.ends_with(".qiyou-backup"), "{path}");
+    let add = |told: &Told, field: &str, words: &str| {
+        tap(&stage, told, field);
+        told.scene.key(Key::End);
+        for letter in words.chars() {
+            told.scene.key(letter);
+        }
+        stage.settle(&told.scene);
+    };
+    for (field, words) in [("Passphrase", "correct-horse"), ("The passphrase again", "correct-")] {
+        add(&told, field, words);
+        tap(&stage, &told, "Save");
+        assert_eq!(saves(&mut told), [], "it was not typed twice: {field}");
+    }
+    assert!(says(&told, "The two don't match yet."), "{:?}", names(&told));
+    add(&told, "The passphrase again", "horse");
+    tap(&stage, &told, "Save");
+    told.app.window().global::<BackupAdapter<'_>>().invoke_save("correct-horse".into());
+    let saves = saves(&mut told);
     assert_eq!(saves.len(), 1, "once is enough");
+    let save = control::SaveBackup { path: path.into(), passphrase: "correct-horse".into() };
+    assert_eq!(body(&saves[0]), &request::Body::SaveBackup(save));
     for (permille, done) in [(0, 0), (730, 73), (7_000, 100)] {
         told.say(event::Body::WorkProgress(control::WorkProgress { permille }));
         stage.settle(&told.scene);
@@ -325,7 +357,7 @@ fn a_file_with_everything_is_written_once_its_passphrase_was_typed_twice() {
     told.reply(saves[0].id, reply::Body::Refusal(refusal));
     stage.settle(&told.scene);
     assert!(dialog(&told) == Dialog::SaveAll && says(&told, "The disk is full."));
-    told.app.window().global::<BackupAdapter<'_>>().invoke_save("correct horse".into());
+    told.app.window().global::<BackupAdapter<'_>>().invoke_save("correct-horse".into());
     let again = told.asked();
     told.reply(again[0].id, reply::Body::Done(control::Done {}));
     stage.settle(&told.scene);
@@ -381,14 +413,19 @@ fn keys_leave_a_line_of_text_and_a_board_of_lights_that_is_seen_in_part() {
     told.answer(&stage);
     stage.settle(&told.scene);
     let ring = || {
-        let rings = i_slint_backend_testing::ElementQuery::from_root(told.app.window())
-            .match_type_name("FocusRing")
-            .find_all();
+        let rings = ElementQuery::from_root(told.app.window()).match_type_name("FocusRing").find_all();
         rings.first().map(|ring| {
             let at = ring.absolute_position();
             (at.x.round() as i32, at.y.round() as i32)
         })
     };
+    let line = ElementQuery::from_root(told.app.window())
+        .match_accessible_role(AccessibleRole::TextInput)
+        .find_first()
+        .expect("the search for an opponent")
+        .absolute_position();
+    // The ring is around the field, in which the text begins a little to the right.
+    let field = Some((line.x.round() as i32 - 12, line.y.round() as i32));
     let mut places = Vec::new();
     for _ in 0..6 {
         told.scene.key(Key::DownArrow);
@@ -397,6 +434,8 @@ fn keys_leave_a_line_of_text_and_a_board_of_lights_that_is_seen_in_part() {
     }
     places.dedup();
     assert!(places.len() >= 5, "each press goes on: {places:?}");
+    let at = places.iter().position(|place| *place == field).expect("the line of text is come to");
+    assert!(at + 1 < places.len(), "and left: {places:?}");
 
     let mut told = started(&stage);
     told.say(event::Body::Room(games::alone(&games::lights("100", "60"))));
@@ -406,28 +445,28 @@ fn keys_leave_a_line_of_text_and_a_board_of_lights_that_is_seen_in_part() {
     stage.settle(&told.scene);
     told.scene.key(Key::UpArrow);
     stage.settle(&told.scene);
-    let board = || told.app.window().global::<BoardAdapter<'_>>();
-    // A hundred rows are not as many as these presses: the cursor comes to the end of the board, and then leaves it.
-    let mut left = false;
-    for _ in 0..80 {
+    // Top and foot of the first element of this kind.
+    let seen = |kind: &str| {
+        let all = ElementQuery::from_root(told.app.window()).match_inherits(kind).find_all();
+        let first = all.first().unwrap_or_else(|| panic!("a {kind} is seen: {:?}", names(&told)));
+        let top = first.absolute_position().y;
+        (top, top + first.size().height)
+    };
+    let on_board = || {
+        let (board, ring) = (seen("BoardView"), seen("FocusRing"));
+        ring.0 < board.0 + 8.0 && ring.1 > board.1 - 8.0
+    };
+    assert!(on_board(), "the first arrow comes to the board");
+    // Sixty rows are not as many as these presses: the cursor comes to the end of the board, and then leaves it.
+    let mut presses = 0;
+    while on_board() && presses < 80 {
         told.scene.key(Key::DownArrow);
         stage.settle(&told.scene);
-        let fields = i_slint_backend_testing::ElementQuery::from_root(told.app.window())
-            .match_inherits("BoardView")
-            .find_all();
-        let on_board = fields.first().is_some_and(|field| {
-            let (at, size) = (field.absolute_position(), field.size());
-            let rings = i_slint_backend_testing::ElementQuery::from_root(told.app.window())
-                .match_type_name("FocusRing")
-                .find_all();
-            rings.first().is_some_and(|ring| {
-                ring.absolute_position().y < at.y + 8.0 && ring.size().height > size.height - 8.0
-            })
-        });
-        if !on_board {
-            left = true;
-            break;
-        }
+        presses += 1;
     }
-    assert!(left, "{}", board().get_seen_part());
+    let board = told.app.window().global::<BoardAdapter<'_>>();
+    let first = board.get_points().row_data(0).expect("a lamp").name;
+    assert_eq!(first, "A20", "the lowest rows are seen: {}", board.get_seen_part());
+    assert!(seen("FocusRing").0 > seen("BoardView").1 - 8.0, "what is below the board has the focus");
+    assert!(presses > 10, "{presses}");
 }
