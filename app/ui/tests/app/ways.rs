@@ -7,7 +7,7 @@ use proto::control::{PuzzleProgress, event, request};
 use qiyou::headless::Stage;
 use qiyou::press;
 use qiyou::screens::{
-    BoardAdapter, Dialog, Game, HomeAdapter, ManualAdapter, NearbyAdapter, NewGameAdapter, Page,
+    BoardAdapter, ClubAdapter, Dialog, Game, HomeAdapter, ManualAdapter, NearbyAdapter, NewGameAdapter, Page,
     PuzzlesAdapter, RecordsAdapter, SettingsAdapter,
 };
 use senses::Press;
@@ -24,7 +24,7 @@ type Way = fn(&Stage, &Told);
 type Go = fn(&Stage, &mut Told);
 
 /// Ways to every page, with the pages on the way back, home last.
-const WAYS: [(&str, Go, &[Page]); 25] = [
+const WAYS: [(&str, Go, &[Page]); 28] = [
     ("a new game", |_, told| told.app.new_game(Game::Gomoku), &[Page::NewGame]),
     ("people near", |_, told| told.app.go(Page::Nearby), &[Page::Nearby]),
     ("friends", |_, told| told.app.go(Page::Friends), &[Page::Friends]),
@@ -176,7 +176,22 @@ const WAYS: [(&str, Go, &[Page]); 25] = [
         },
         &[Page::Chapter, Page::Board],
     ),
+    ("a club evening", |_, told| told.app.go(Page::Club), &[Page::Club]),
+    ("a club evening of those near", evening, &[Page::Club, Page::Nearby]),
+    (
+        "another game for a club evening",
+        |stage, told| {
+            evening(stage, told);
+            told.app.window().global::<ClubAdapter<'_>>().invoke_change_game();
+        },
+        &[Page::NewGame, Page::Club, Page::Nearby],
+    ),
 ];
+
+fn evening(_: &Stage, told: &mut Told) {
+    told.app.go(Page::Nearby);
+    told.app.window().global::<ClubAdapter<'_>>().invoke_open();
+}
 
 fn try_one(stage: &Stage, told: &mut Told) {
     puzzles::look(stage, told);
@@ -244,6 +259,7 @@ fn from_every_page_back_leads_home_through_pages_that_make_sense_by_touch_key_an
         Page::Puzzles,
         Page::Manual,
         Page::Chapter,
+        Page::Club,
         Page::Position,
     ] {
         assert!(seen.contains(&every), "no way leads to {every:?}");
