@@ -6,7 +6,7 @@ use i_slint_backend_testing::{AccessibleRole, ElementHandle, ElementQuery};
 use qiyou::headless::Stage;
 use slint::platform::Key;
 
-use crate::support::{SIZES, Told, stories, tell};
+use crate::support::{Told, stories, tell};
 
 /// More key presses than any page has controls.
 const PATIENCE: usize = 150;
@@ -130,17 +130,23 @@ fn arrows_alone_reach_every_control_of_a_story_of_each_page_and_dialog() {
     let mut missed = Vec::new();
     // One story of each page and dialog, with arrow keys, because a gamepad has no Tab key.
     let mut seen = BTreeSet::new();
+    let (mut walked, mut visited) = (BTreeSet::new(), 0);
     for (name, story) in stories() {
         if !seen.insert(name.split('-').next()) && !ALSO_BY_ARROWS.contains(&name) {
             continue;
         }
-        let told = tell(&stage, SIZES[1], (false, false, 0), story);
+        let told = tell(&stage, LONG, (false, false, 0), story);
+        let all = controls(&told).len();
         let left = left_out(&stage, &told, Key::DownArrow);
+        walked.insert(name);
+        visited += all - left.len();
         if !left.is_empty() {
             missed.push(format!("{name}: {left:?}"));
         }
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
+    assert!(ALSO_BY_ARROWS.iter().all(|name| walked.contains(name)), "{walked:?}");
+    assert!(visited > 100, "only {visited} controls were visited");
 }
 
 #[test]
