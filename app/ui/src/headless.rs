@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use slint::platform::software_renderer::{MinimalSoftwareWindow, RepaintBufferType};
-use slint::platform::{EventLoopProxy, Platform, PointerEventButton, WindowAdapter, WindowEvent};
+use slint::platform::{Clipboard, EventLoopProxy, Platform, PointerEventButton, WindowAdapter, WindowEvent};
 use slint::{EventLoopError, LogicalPosition, PhysicalSize, PlatformError, Rgb8Pixel};
 
 /// Timeout of [`Stage::until`]. Long enough for a loaded machine; a test that reaches it has failed.
@@ -41,6 +41,7 @@ impl EventLoopProxy for Proxy {
 struct Shared {
     windows: RefCell<Vec<Rc<MinimalSoftwareWindow>>>,
     now: Cell<Duration>,
+    copied: RefCell<Option<String>>,
     /// Slint keeps the first event loop proxy for the whole process, but a test process has one platform per thread. So no
     /// proxy is returned before the platform is set; afterwards each task uses the one of its own thread.
     set: Cell<bool>,
@@ -64,6 +65,12 @@ impl Platform for Headless {
 
     fn new_event_loop_proxy(&self) -> Option<Box<dyn EventLoopProxy>> {
         self.shared.set.get().then(|| Box::new(Proxy(self.queue.clone())) as Box<dyn EventLoopProxy>)
+    }
+
+    fn set_clipboard_text(&self, text: &str, clipboard: Clipboard) {
+        if clipboard == Clipboard::DefaultClipboard {
+            *self.shared.copied.borrow_mut() = Some(text.to_owned());
+        }
     }
 }
 
@@ -161,6 +168,11 @@ impl Stage {
                 drop(self.queue.filled.wait_timeout(waiting, Duration::from_millis(2)));
             }
         }
+    }
+
+    /// Takes the text that was copied last, since the call before.
+    pub fn take_copied(&self) -> Option<String> {
+        self.shared.copied.take()
     }
 
     /// Advances the time until all animations and change handlers have ended.

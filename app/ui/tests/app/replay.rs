@@ -5,8 +5,26 @@ use qiyou::headless::Stage;
 use qiyou::screens::{Dialog, ReplayAdapter};
 use slint::{ComponentHandle, Model};
 
-use crate::support::{body, games, look_through};
-use crate::touches::{dialog, says, started, tap};
+use crate::support::{Told, body, games, look_through};
+use crate::touches::{dialog, names, says, started, tap};
+
+/// Goes to the turning point beside the position that is seen. Returns the position that is asked for, which the host then tells.
+fn turned(stage: &Stage, told: &mut Told, forward: bool) -> u32 {
+    told.app.window().global::<ReplayAdapter<'_>>().invoke_turn(forward);
+    let asked = told.asked();
+    let [look] = &asked[..] else { panic!("one look: {asked:?}") };
+    let request::Body::Look(of) = body(look) else { panic!("a look: {look:?}") };
+    let position = control::Position {
+        room_id: "x".into(),
+        ply: of.ply,
+        total: 12,
+        board: Some(host::position(&games::xiangqi())),
+        ..Default::default()
+    };
+    told.reply(look.id, reply::Body::Position(position));
+    stage.settle(&told.scene);
+    of.ply
+}
 
 #[test]
 fn turning_points_are_listed_gone_through_and_the_better_move_is_drawn_before_each() {
@@ -21,29 +39,19 @@ fn turning_points_are_listed_gone_through_and_the_better_move_is_drawn_before_ea
     assert_eq!(listed, [(9, 58, 29), (12, 65, 38)]);
     assert_eq!((page().get_turns_before(), page().get_turns_after()), (true, false), "the end is shown");
     assert_eq!(page().get_arrow_from(), -1);
-    page().invoke_turn(false);
-    let asked = told.asked();
-    let looks: Vec<u32> = asked
-        .iter()
-        .filter_map(|one| match body(one) {
-            request::Body::Look(look) => Some(look.ply),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(looks, [11], "the position before the last turning point");
-    let position = control::Position {
-        room_id: "x".into(),
-        ply: 11,
-        total: 12,
-        board: Some(host::position(&games::xiangqi())),
-        ..Default::default()
-    };
-    told.reply(asked[0].id, reply::Body::Position(position));
-    stage.settle(&told.scene);
-    let page = told.app.window().global::<ReplayAdapter<'_>>();
-    assert!(page.get_arrow_from() >= 0 && page.get_arrow_to() >= 0, "the better move is drawn");
-    assert_eq!(page.get_opening(), "Central Cannon with River Cannon vs Screen Horses");
-    assert_eq!((page.get_turns_before(), page.get_turns_after()), (true, false));
+    told.asked();
+    // Before the last one, before the first one, and back.
+    for (forward, before, more) in
+        [(false, 11, (true, false)), (false, 8, (false, true)), (true, 11, (true, false))]
+    {
+        assert_eq!(turned(&stage, &mut told, forward), before);
+        let page = told.app.window().global::<ReplayAdapter<'_>>();
+        // The cannon in the eighth row from above goes from the eighth file from the left to the fifth.
+        let arrow = (page.get_arrow_from(), page.get_arrow_to());
+        assert_eq!(arrow, (7 * 9 + 7, 7 * 9 + 4), "the better move is drawn before move {}", before + 1);
+        assert_eq!(page.get_opening(), "Central Cannon with River Cannon vs Screen Horses");
+        assert_eq!((page.get_turns_before(), page.get_turns_after()), more, "before move {}", before + 1);
+    }
 }
 
 #[test]
@@ -76,6 +84,13 @@ fn the_game_and_the_position_that_is_seen_are_copied_as_the_host_writes_them() {
         (page().get_game_text(), page().get_position_text()),
         ("[Game \"Chinese Chess\"]".into(), "rnbakabnr/9 w".into())
     );
-    tap(&stage, &told, "Copy this position");
-    assert!(says(&told, "Copy the whole game") && dialog(&told) == Dialog::Share);
+    assert_eq!(stage.take_copied(), None, "nobody has touched anything yet");
+    for (button, text) in
+        [("Copy this position", "rnbakabnr/9 w"), ("Copy the whole game", "[Game \"Chinese Chess\"]")]
+    {
+        tap(&stage, &told, button);
+        assert_eq!(stage.take_copied().as_deref(), Some(text), "{button}");
+        assert!(says(&told, "Copied"), "the button says so: {:?}", names(&told));
+        assert_eq!(dialog(&told), Dialog::Share);
+    }
 }
