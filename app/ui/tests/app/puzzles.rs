@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::puzzles::{self, Attempt};
+use engine::puzzles::{self, Attempt, Verdict};
 use engine::{Action, GameKind, Point};
 use proto::control::{self, PuzzleProgress, event, reply, request};
 use qiyou::headless::Stage;
@@ -235,8 +235,14 @@ fn the_way_back_from_a_puzzle_is_the_puzzles() {
     tap(&stage, &told, "Back");
     assert_eq!(page(&told), Page::Puzzles);
     let asked = told.answer(&stage);
-    assert!(asked.iter().any(|one| matches!(body(one), request::Body::ListPuzzles(_))));
-    assert_eq!(listed().puzzles.len(), 4);
+    let gomoku = control::ListPuzzles { game: proto::board::Game::Gomoku.into(), yours: false };
+    let list = asked.iter().find(|one| *body(one) == request::Body::ListPuzzles(gomoku));
+    let list = list.unwrap_or_else(|| panic!("they are asked for: {asked:?}"));
+    told.reply(list.id, reply::Body::Puzzles(listed()));
+    stage.settle(&told.scene);
+    assert_eq!(rows(&told), ["g1", "g2", "g3"]);
+    tap(&stage, &told, "Back");
+    assert_eq!(page(&told), Page::Home);
 }
 
 /// Taps what this action needs. Boards are shown from Red's side, or from Black's if Black solves.
@@ -267,6 +273,7 @@ fn puzzles_of_every_game_are_solved_in_the_window_after_a_wrong_move_and_no_righ
     table.app.window().global::<HomeAdapter<'_>>().invoke_open_puzzles();
     for &kind in GameKind::ALL {
         let all = puzzles::all(kind);
+        let mut wrong_ones = 0;
         // The first, one of the middle, and the hardest puzzle.
         for puzzle in [&all[0], &all[all.len() / 2], &all[all.len() - 1]] {
             table.app.window().global::<PuzzlesAdapter<'_>>().invoke_open(puzzle.id.as_str().into());
@@ -288,6 +295,13 @@ fn puzzles_of_every_game_are_solved_in_the_window_after_a_wrong_move_and_no_righ
                     board().get_ply() > puzzle.start.ply() as i32
                         && board().get_puzzle_progress() != Progress::Judging
                 });
+                // Where it is not wrong yet, the turn goes on, or more presses are left.
+                if board().get_puzzle_progress() == Progress::Wrong {
+                    wrong_ones += 1;
+                } else {
+                    let verdict = attempt.clone().act(wrong).expect("it is legal");
+                    assert!(!matches!(verdict, Verdict::Wrong(_)), "{}: {wrong:?}", puzzle.id);
+                }
                 board().invoke_take_back();
                 table.until("it is taken back", || board().get_ply() == puzzle.start.ply() as i32);
             }
@@ -310,6 +324,7 @@ fn puzzles_of_every_game_are_solved_in_the_window_after_a_wrong_move_and_no_righ
             board().invoke_to_puzzles();
             table.until("the list again", || navigation().get_page() == Page::Puzzles);
         }
+        assert!(wrong_ones > 0 || kind == GameKind::LightsOut, "no move was wrong in {kind:?}");
     }
     table.end();
 }

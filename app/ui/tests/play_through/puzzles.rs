@@ -1,6 +1,6 @@
 //! Every kept puzzle, on the board as it is shown: a wrong move first, then the solution, and from each to the next.
 
-use engine::puzzles::{self, Attempt, Puzzle};
+use engine::puzzles::{self, Attempt, Puzzle, Verdict};
 use engine::{Action, GameKind, Point};
 use qiyou::headless::Stage;
 use qiyou::screens::{Dialog, Page, PuzzleProgress};
@@ -128,7 +128,13 @@ fn every_puzzle(kind: GameKind, held: Held) {
         {
             player.touch_action(wrong, turned);
             player.judged(start + 1);
-            wrong_ones += usize::from(player.board().get_puzzle_progress() == PuzzleProgress::Wrong);
+            if player.board().get_puzzle_progress() == PuzzleProgress::Wrong {
+                wrong_ones += 1;
+            } else {
+                // Where it is not wrong yet, the turn goes on.
+                let verdict = attempt.clone().act(wrong).expect("it is legal");
+                assert!(!matches!(verdict, Verdict::Wrong(_)), "{}: {wrong:?}", puzzle.id);
+            }
             player.check();
             player.touch("Undo");
             player.until("it is taken back", || player.board().get_ply() == start);
@@ -163,6 +169,7 @@ fn every_puzzle(kind: GameKind, held: Held) {
     player.go_home();
     player.leave().settle(&format!("{kind:?}"), DEBTS);
     assert!(left.is_empty(), "never offered: {:?}", left.iter().map(|puzzle| &puzzle.id).collect::<Vec<_>>());
+    assert!(wrong_ones > 0 || kind == GameKind::LightsOut, "no move was wrong");
 }
 
 #[test]
