@@ -238,6 +238,11 @@ impl Player<'_> {
         }
     }
 
+    /// The opponent's level, in halves.
+    fn halves(&self) -> i32 {
+        (self.board().get_theirs().level * 2.0) as i32
+    }
+
     fn stuck(&mut self) {
         let sight = self.look();
         self.note(Fault::Stuck, format!("no move in {}: {}", sight.title(), sight.told()));
@@ -253,13 +258,15 @@ fn against_level_1(game: &str, held: Held, usual: u64) {
     let mut player = Player::new(&stage, held, seed);
     player.new_game(game);
     while player.try_touch("Weaker") && !player.says("Level 1") {}
+    assert!(player.says("Level 1"), "{}", player.look().told());
     player.start();
+    assert_eq!(player.halves(), 2);
     player.app.show_thought();
     let moves = player.play_to_the_end(MOST);
     player.rest();
     player.check();
     let ended = player.look();
-    assert!(player.board().get_over(), "{}", ended.told());
+    assert!(player.board().get_over() && moves > 0, "{moves} moves: {}", ended.told());
     println!("{game}: {moves} own moves, {} s: {}", began.elapsed().as_secs(), ended.told());
     // Through the match again, then home. After a loss the next step leads there.
     if !player.try_touch("Review") {
@@ -281,9 +288,12 @@ fn against_level_5(game: &str, held: Held, usual: u64) {
     let mut player = Player::new(&stage, held, seed);
     player.new_game(game);
     while !player.says("Level 5") && player.try_touch("Stronger") {}
+    assert!(player.says("Level 5"), "{}", player.look().told());
     player.start();
+    assert_eq!(player.halves(), 10);
     player.app.show_thought();
-    player.play_to_the_end(8);
+    let moves = player.play_to_the_end(8);
+    assert!(player.board().get_over() && moves > 0, "{moves} moves: {}", player.look().told());
     player.go_home();
     player.leave().settle(game, DEBTS);
 }
@@ -301,7 +311,7 @@ fn two_here(game: &str, held: Held, usual: u64) {
     player.rest();
     player.check();
     let ended = player.look();
-    assert!(player.board().get_over(), "{}", ended.told());
+    assert!(player.board().get_over() && moves > 0, "{moves} moves: {}", ended.told());
     println!("{game}: {moves} moves of two here: {}", ended.told());
     player.touch("Rematch");
     player.until("the next match", || !player.board().get_over());
@@ -347,9 +357,11 @@ fn lights_out_is_played_to_its_end_by_hints() {
     for _ in 0..3 {
         player.move_somewhere();
     }
-    let mut presses = 0;
+    let (mut presses, mut hints) = (0, 0);
     while !player.board().get_over() && presses < 60 {
-        if !player.follow_a_hint() {
+        if player.follow_a_hint() {
+            hints += 1;
+        } else {
             player.move_somewhere();
         }
         presses += 1;
@@ -357,6 +369,7 @@ fn lights_out_is_played_to_its_end_by_hints() {
     player.rest();
     player.check();
     assert!(player.board().get_over(), "{}", player.look().told());
+    assert!(hints > 0 && hints * 2 > presses, "{hints} of {presses} presses follow a hint");
     player.touch("Another board");
     player.until("the next board", || !player.board().get_over());
     // Played out by the device, with a pause, and stopped.

@@ -64,5 +64,6 @@ fn a_walk_at_random_meets_nothing_wrong_and_leads_home() {
     stroll(&mut player, STEPS);
     player.go_home();
     let touches = player.touches;
+    assert!(touches > STEPS / 3, "only {touches} touches");
     player.leave().settle(&format!("a walk of {touches} touches, QIYOU_SEED={seed}"), DEBTS);
 }
