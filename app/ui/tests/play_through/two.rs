@@ -150,19 +150,28 @@ fn two_apps_meet_and_play_a_match_with_every_offer() {
     }
     both(&anna, &ben, "both go on", || !anna.board().get_paused() && !ben.board().get_paused());
     a_move(&mut anna, &ben);
-    // The end, and another match with the colours exchanged.
-    ben.touch("Resign");
-    ben.check();
-    ben.touch("Resign");
-    both(&anna, &ben, "both see the end", || anna.board().get_over() && ben.board().get_over());
-    for one in [&mut anna, &mut ben] {
-        one.check();
-        one.check_large();
+    // The end, another match with the same colours, and one with the colours exchanged.
+    for again in ["Rematch with the same colours", "Rematch as White"] {
+        ben.touch("Resign");
+        ben.check();
+        ben.touch("Resign");
+        both(&anna, &ben, "both see the end", || anna.board().get_over() && ben.board().get_over());
+        for one in [&mut anna, &mut ben] {
+            one.check();
+            one.check_large();
+        }
+        assert!(
+            anna.says("You won") && ben.says("You lost"),
+            "{}\n{}",
+            anna.look().told(),
+            ben.look().told()
+        );
+        offer(&mut anna, &mut ben, &[again], "Agree");
+        both(&anna, &ben, "the next match", || !anna.board().get_over() && !ben.board().get_over());
+        // Black begins.
+        let (first, second) = if again == "Rematch as White" { (&mut ben, &anna) } else { (&mut anna, &ben) };
+        a_move(first, second);
     }
-    assert!(anna.says("You won") && ben.says("You lost"), "{}\n{}", anna.look().told(), ben.look().told());
-    offer(&mut anna, &mut ben, &["Rematch as White"], "Agree");
-    both(&anna, &ben, "the next match", || !anna.board().get_over() && !ben.board().get_over());
-    a_move(&mut ben, &anna);
     // A draw that is agreed to.
     offer(&mut anna, &mut ben, &["Draw"], "Agree");
     both(&anna, &ben, "the end", || anna.board().get_over() && ben.board().get_over());
