@@ -103,6 +103,10 @@ fn the_app_attaches_first_and_looks_around_once_it_knows_the_state() {
     let mut told = Told::new(&stage, SIZES[0]);
     let first = told.asked();
     assert!(matches!(body(&first[0]), request::Body::Attach(attach) if attach.version == 1), "{first:?}");
+    let looks = |one: &control::Request| {
+        matches!(body(one), request::Body::Scan(_) | request::Body::ListMatches(_) | request::Body::Attach(_))
+    };
+    assert!(!first[1..].iter().any(looks), "the state is not known yet: {first:?}");
     stage.settle(&told.scene);
     let then = told.asked();
     assert!(then.iter().any(|one| matches!(body(one), request::Body::Scan(scan) if scan.on)), "{then:?}");
@@ -283,6 +287,20 @@ fn an_invitation_comes_to_any_page_and_its_acceptance_opens_the_board() {
     }));
     stage.settle(&told.scene);
     assert_eq!(dialog(&told), Dialog::Invitation);
+    for any in [
+        Page::Home,
+        Page::Nearby,
+        Page::Friends,
+        Page::Records,
+        Page::Puzzles,
+        Page::Manual,
+        Page::Club,
+        Page::Settings,
+    ] {
+        told.app.go(any);
+        stage.settle(&told.scene);
+        assert_eq!((page(&told), dialog(&told)), (any, Dialog::Invitation));
+    }
     told.scene.key(Key::Escape);
     stage.settle(&told.scene);
     assert_eq!(dialog(&told), Dialog::Invitation, "a person waits for an answer");
@@ -307,6 +325,17 @@ fn an_invitation_comes_to_any_page_and_its_acceptance_opens_the_board() {
 fn two_people_compare_before_anything_else() {
     let stage = Stage::new();
     let mut told = started(&stage);
+    told.say(event::Body::Invitation(control::Invitation {
+        invite_id: "i".into(),
+        peer: "p".into(),
+        name: "Librem 5".into(),
+        setup: Some(gomoku(proto::board::GomokuRule::Freestyle)),
+        my_side: Side::First.into(),
+        ..Default::default()
+    }));
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::Invitation);
     told.say(event::Body::Comparison(control::Comparison {
         peer: "p".into(),
         name: "Librem 5".into(),
@@ -326,7 +355,7 @@ fn two_people_compare_before_anything_else() {
     assert_eq!(only(&mut told), request::Body::Compare(control::Compare { peer: "p".into(), same: false }));
     told.say(event::Body::ComparisonGone(control::ComparisonGone { id: "p".into(), ..Default::default() }));
     stage.settle(&told.scene);
-    assert_eq!(dialog(&told), Dialog::None);
+    assert_eq!(dialog(&told), Dialog::Invitation, "it has waited");
 }
 
 #[test]
@@ -405,7 +434,7 @@ fn a_peer_who_is_away_is_counted_by_the_second_and_leaving_asks_first() {
     assert!(before >= 12, "{before}");
     stage.pass(Duration::from_secs(1));
     stage.pass(Duration::from_secs(1));
-    assert!(away(&told) >= before + 2);
+    assert_eq!(away(&told), before + 2);
     told.scene.key(Key::Escape);
     stage.settle(&told.scene);
     assert_eq!(dialog(&told), Dialog::ConfirmLeave);
@@ -497,10 +526,17 @@ fn why_the_rules_refuse_is_said_in_the_players_language() {
         reason: Some(control::Words { zh: "这里不入气".into(), en: "A7 would be suicide".into() }),
         ..Default::default()
     };
+    told.reply(asked[0].id, reply::Body::Refusal(refusal.clone()));
+    stage.pass(Duration::ZERO);
+    assert_eq!((remark(&told), remark_says(&told).as_str()), (Remark::Told, "A7 would be suicide"));
+    told.prefer(true, false, 0);
+    stage.settle(&told.scene);
+    told.asked();
+    told.app.window().global::<BoardAdapter<'_>>().invoke_touch(0);
+    let asked = told.asked();
     told.reply(asked[0].id, reply::Body::Refusal(refusal));
     stage.pass(Duration::ZERO);
-    let said = told.app.window().global::<Navigation<'_>>().get_remark_name();
-    assert_eq!((remark(&told), said.as_str()), (Remark::Told, "A7 would be suicide"));
+    assert_eq!((remark(&told), remark_says(&told).as_str()), (Remark::Told, "这里不入气"));
 }
 
 #[test]
@@ -517,6 +553,12 @@ fn rules_that_the_host_no_longer_knows_are_forgotten() {
     stage.settle(&told.scene);
     let asked = told.asked();
     let describe = asked.iter().find(|one| matches!(body(one), request::Body::Describe(_))).expect("asked");
+    let request::Body::Describe(of) = body(describe) else { unreachable!("just found") };
+    assert_eq!(
+        of.choice.as_ref().map(|choice| choice.preset.as_str()),
+        Some("korean"),
+        "they are remembered"
+    );
     let refusal =
         control::Refusal { code: control::RefusalCode::RefusalBadRequest.into(), ..Default::default() };
     told.reply(describe.id, reply::Body::Refusal(refusal));
@@ -776,8 +818,9 @@ fn the_buttons_at_the_end_of_a_match_are_seen_whole_on_a_phone_and_say_the_colou
     for name in ["Rematch as Black", "Rematch with the same colours", "Review", "Try moves", "Home"] {
         let button =
             ElementHandle::find_by_accessible_label(told.app.window(), name).next().expect("a button");
-        let foot = button.absolute_position().y + button.size().height;
-        assert!(foot <= 720.0, "{name} ends at {foot}");
+        let (at, size) = (button.absolute_position(), button.size());
+        assert!(at.y + size.height <= 720.0, "{name} ends at {}", at.y + size.height);
+        assert!(at.x >= 0.0 && at.x + size.width <= 360.0, "{name} from {} is {} wide", at.x, size.width);
     }
 }
 
