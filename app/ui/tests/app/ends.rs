@@ -98,11 +98,11 @@ pub(crate) fn replayed(setup: &Setup, record: &[String]) -> AnyGame {
     game
 }
 
-/// Plays the first side by taps until the match is over: what a bot of this strength would do. Actions made by both.
+/// Plays the first side by taps until the match is over: what a bot of this strength would do. The match at its end.
 ///
-/// The opponent draws a seed of its own and may lose in four moves: what is sure is that the record ends as the rules say, or with
-/// a resignation.
-fn play_to_the_end(table: &Table<'_>, kind: GameKind, options: &[(&str, &str)], nodes: u64) -> usize {
+/// The opponent draws a seed of its own and may lose in four moves: what is sure is that the record ends as the rules say, since no
+/// bot resigns.
+fn play_to_the_end(table: &Table<'_>, kind: GameKind, options: &[(&str, &str)], nodes: u64) -> control::Room {
     let mut setup = kind.default_setup();
     for (option, value) in options {
         setup.choose(option, value).expect("an option of the game");
@@ -121,12 +121,8 @@ fn play_to_the_end(table: &Table<'_>, kind: GameKind, options: &[(&str, &str)], 
             table.until("the end on the page", || table.over());
             table.stage.settle(&table.scene);
             let ended = replayed(&setup, &room.record).outcome().is_some();
-            assert!(
-                ended || room.result.as_ref().is_some_and(|result| result.ending() == Ending::Resigned),
-                "the rules end it: {:?}",
-                room.record
-            );
-            return room.record.len();
+            assert!(ended, "the rules end it: {:?}, {:?}", room.result, room.record);
+            return room;
         }
         let game = replayed(&setup, &room.record);
         assert_eq!(game.turn(), Side::First);
@@ -158,6 +154,7 @@ fn go_against_level_1_is_played_to_its_count_by_taps() {
     let table = Table::new(&stage);
     table.new_game("Go");
     table.tap("Weaker");
+    assert!(table.says("Level 1"));
     // Below what is seen at once.
     table.app.window().global::<qiyou::screens::NewGameAdapter<'_>>().invoke_choose_value(0, 0);
     table.until("the small board", || {
@@ -165,17 +162,19 @@ fn go_against_level_1_is_played_to_its_count_by_taps() {
     });
     table.stage.settle(&table.scene);
     table.start();
-    play_to_the_end(&table, GameKind::Go, &[("size", "9")], 600);
+    let last = play_to_the_end(&table, GameKind::Go, &[("size", "9")], 600);
+    assert_eq!(last.result.map(|result| result.ending()), Some(Ending::Score));
     ended(&table);
     table.end();
 }
 
 #[test]
-fn xiangqi_against_level_1_is_played_to_mate_by_taps() {
+fn xiangqi_against_level_1_is_played_to_its_end_by_taps() {
     let stage = Stage::new();
     let table = Table::new(&stage);
     table.new_game("Xiangqi");
     table.tap("Weaker");
+    assert!(table.says("Level 1"));
     table.start();
     play_to_the_end(&table, GameKind::Xiangqi, &[], 20_000);
     ended(&table);
@@ -188,8 +187,9 @@ fn liuzhou_chess_against_level_1_is_played_to_its_end_by_taps() {
     let table = Table::new(&stage);
     table.new_game("Liuzhou");
     table.tap("Weaker");
+    assert!(table.says("Level 1"));
     table.start();
-    let moves = play_to_the_end(&table, GameKind::Liuzhou, &[], 8_000);
+    let moves = play_to_the_end(&table, GameKind::Liuzhou, &[], 8_000).record.len();
     assert!(moves > 36, "the stones were placed and walked: {moves}");
     ended(&table);
     table.end();
