@@ -159,6 +159,7 @@ fn who_leaves_within_the_moment_hears_nothing_more_of_it() {
     told.say(event::Body::Room(after));
     stage.pass(Duration::ZERO);
     stage.pass(Duration::from_millis(40));
+    assert!(moment(&told));
     told.scene.key(Key::Escape);
     stage.settle(&told.scene);
     assert_eq!(page(&told), Page::Home);
@@ -195,6 +196,19 @@ fn what_was_achieved_is_told_and_what_helped_comes_first() {
         let room = control::Room { achieved: Some(achieved), ..after.clone() };
         let (told, _) = listening(&stage, 0, true, &room);
         assert!(says(&told, words), "{words}: {:?}", names(&told));
+    }
+    for (help, words) in
+        [(control::Help::Hints, "With hints"), (control::Help::Solved, "The computer played for you")]
+    {
+        let all = control::Achieved { help: help.into(), first_win: true, streak: 4, ..of() };
+        let room = control::Room { achieved: Some(all), ..after.clone() };
+        let (told, _) = listening(&stage, 0, true, &room);
+        let all = names(&told);
+        assert!(says(&told, words), "{words}: {all:?}");
+        assert!(
+            !all.iter().any(|name| name.contains("first win") || name.contains("wins in a row")),
+            "{all:?}"
+        );
     }
     let (_, lights) = games::last_lights();
     let achieved = control::Achieved { best_before: 9, ..of() };

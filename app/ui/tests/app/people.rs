@@ -230,13 +230,22 @@ fn an_invitation_is_answered_with_other_terms() {
     told.answer(&stage);
     stage.settle(&told.scene);
     assert_eq!((page(&told), dialog(&told)), (Page::NewGame, Dialog::None));
+    let new_game = told.app.window().global::<qiyou::screens::NewGameAdapter<'_>>();
+    let size = new_game.get_options().iter().position(|option| option.name == "Board").expect("a size");
+    new_game.invoke_choose_value(size as i32, 1);
+    told.answer(&stage);
+    stage.settle(&told.scene);
     tap(&stage, &told, "Suggest this to Librem 5");
     let asked = asked(&stage, &mut told);
     let Some(request::Body::Invite(counter)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!((counter.peer.as_str(), counter.counters.as_str()), ("a", "invite"));
     assert_eq!(counter.pace, invitation("").pace, "their clock, unless another is chosen");
     let options = &counter.choice.as_ref().expect("a choice").options;
-    assert!(options.iter().any(|one| (one.option.as_str(), one.value.as_str()) == ("handicap", "2")));
+    let asks = |option: &str, value: &str| {
+        options.iter().any(|one| (one.option.as_str(), one.value.as_str()) == (option, value))
+    };
+    assert!(asks("handicap", "2"), "as they have it: {options:?}");
+    assert!(asks("size", "13") && !asks("size", "9"), "what is suggested: {options:?}");
     assert_eq!(dialog(&told), Dialog::Waiting);
     told.say(event::Body::InvitationGone(control::InvitationGone {
         invite_id: "invite".into(),
@@ -409,6 +418,10 @@ fn damaged_saves_are_said_until_they_are_understood() {
     stage.settle(&told.scene);
     assert_eq!(dialog(&told), Dialog::Saves);
     assert!(says(&told, "/saves/matches.damaged"));
+    for _ in 0..5 {
+        stage.pass(Duration::from_secs(5));
+    }
+    assert_eq!(dialog(&told), Dialog::Saves, "it does not pass as a remark does");
     tap(&stage, &told, "Got it");
     assert_eq!(dialog(&told), Dialog::None);
 }
