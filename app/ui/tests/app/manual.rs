@@ -37,12 +37,12 @@ fn where_nobody_is_found_the_manual_says_what_to_do() {
 fn the_rules_of_a_board_lead_to_the_chapter_about_its_game() {
     let stage = Stage::new();
     let mut told = playing(&stage, games::alone(&games::xiangqi()));
+    // So tall that the end of the rules is in view.
+    told.scene.resize(720, 6_000, 2.0);
     told.app.ask(Dialog::Rules);
     told.answer(&stage);
     stage.settle(&told.scene);
-    let manual = told.app.window().global::<ManualAdapter<'_>>();
-    manual.invoke_open_game(Game::Xiangqi);
-    stage.settle(&told.scene);
+    tap(&stage, &told, "Read about it in the manual");
     assert_eq!((page(&told), dialog(&told), title(&told)), (Page::Chapter, Dialog::None, "Xiangqi".into()));
     tap(&stage, &told, "Back");
     assert_eq!(page(&told), Page::Board);
@@ -55,6 +55,7 @@ fn a_chapter_is_read_to_its_end_and_the_next_one_opened_by_keys_alone() {
     told.prefer(false, false, 0);
     told.app.window().global::<ManualAdapter<'_>>().invoke_open_game(Game::Go);
     stage.settle(&told.scene);
+    assert!(!says(&told, "All chapters"), "its end is out of view");
     let before = told.scene.picture();
     told.scene.key(Key::DownArrow);
     stage.settle(&told.scene);

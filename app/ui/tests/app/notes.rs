@@ -81,6 +81,10 @@ fn notes_are_gone_through_from_one_to_the_next() {
     assert_eq!((page(&told).get_marked_before(), page(&told).get_marked_after()), (false, true));
     let rows: Vec<bool> = slint::Model::iter(&page(&told).get_marked_rows()).collect();
     assert_eq!(rows, [false, true, false, false, false, true], "moves 2 and 6 of both sides");
+    tap(&stage, &told, "Next note");
+    assert_eq!(looked(&stage, &mut told), [(11, 0)]);
+    assert!(page(&told).get_comment().starts_with("The turning point."));
+    assert_eq!((page(&told).get_marked_before(), page(&told).get_marked_after()), (true, false));
 }
 
 #[test]

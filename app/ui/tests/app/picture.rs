@@ -1,6 +1,6 @@
 //! Pictures of a board: to a file and to the clipboard.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -18,6 +18,8 @@ use crate::touches::{dialog, names, remark, says, started, tap};
 struct Board {
     copied: RefCell<Vec<Picture>>,
     full: bool,
+    /// Pictures that it had no space for.
+    refused: Cell<usize>,
 }
 
 impl Clipboard for Board {
@@ -27,6 +29,7 @@ impl Clipboard for Board {
 
     fn copy(&self, picture: &Picture) -> Result<(), String> {
         if self.full {
+            self.refused.set(self.refused.get() + 1);
             return Err("no space".into());
         }
         self.copied.borrow_mut().push(picture.clone());
@@ -129,12 +132,14 @@ fn a_picture_is_copied_where_the_desktop_has_a_clipboard_for_it_and_it_shows_the
 fn a_picture_that_could_not_be_copied_is_not_said_to_be() {
     let stage = Stage::new();
     let mut told = started(&stage);
-    told.app.give_clipboard(Rc::new(Board { full: true, ..Board::default() }));
+    let board = Rc::new(Board { full: true, ..Board::default() });
+    told.app.give_clipboard(board.clone());
     look_through(&stage, &mut told, false);
     told.scene.resize(720, 3_000, 2.0);
     stage.settle(&told.scene);
     tap(&stage, &told, "Share…");
     tap(&stage, &told, "Copy a picture of the board");
+    assert_eq!(board.refused.get(), 1);
     assert!(!says(&told, "Copied"));
 }
 

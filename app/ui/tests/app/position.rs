@@ -60,8 +60,15 @@ fn a_piece_of_the_tray_is_put_where_it_is_touched_and_taken_away_by_a_second_tou
     told.answer(&stage);
     stage.settle(&told.scene);
     assert_eq!(standing(&told, side, horse).len(), 1, "the same piece takes it away");
+    let at = |told: &Told, index: usize| {
+        let point = page(told).get_points().row_data(index).expect("a point of the board");
+        (point.stone, point.piece)
+    };
+    assert_eq!(at(&told, 81 + 1), (0, 0));
     page(&told).invoke_touch(81 + 1);
     told.answer(&stage);
+    stage.settle(&told.scene);
+    assert_eq!(at(&told, 81 + 1), (side, horse), "it is put where it is touched");
     page(&told).invoke_hold(3);
     page(&told).invoke_touch(81 + 1);
     page(&told).invoke_touch(45);
@@ -69,10 +76,11 @@ fn a_piece_of_the_tray_is_put_where_it_is_touched_and_taken_away_by_a_second_tou
     stage.settle(&told.scene);
     assert_eq!(page(&told).get_held(), "", "a second touch puts the piece back");
     assert_eq!(
-        standing(&told, side, horse).len(),
-        2,
+        (at(&told, 81 + 1), at(&told, 45)),
+        ((0, 0), (side, horse)),
         "without a piece of the tray one of the board is moved"
     );
+    assert_eq!(standing(&told, side, horse).len(), 2);
 }
 
 #[test]
@@ -210,6 +218,7 @@ fn what_cannot_be_played_on_from_is_said_where_it_was_asked() {
     told.reply(asked[0].id, reply::Body::Refusal(refusal));
     stage.settle(&told.scene);
     assert_eq!((touches::page(&told), touches::remark(&told)), (Page::Lesson, Remark::Told));
+    assert_eq!(touches::remark_says(&told), "A capture is due.");
 }
 
 /// A record from which one plays on by this button of the dialog; the host has replied.
