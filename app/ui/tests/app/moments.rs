@@ -241,8 +241,15 @@ fn after_a_loss_the_turning_points_are_one_touch_away() {
     let stage = Stage::new();
     let (_, story) = stories().find(|(name, _)| *name == "end-lost").expect("a story");
     for size in SIZES {
-        let told = tell(&stage, size, (false, false, 0), story);
+        let mut told = tell(&stage, size, (false, false, 0), story);
+        told.asked();
         tap(&stage, &told, "See where it turned");
         assert_eq!(page(&told), Page::Replay);
+        let asked = told.asked();
+        let judged = asked.iter().filter_map(|one| match body(one) {
+            request::Body::AnalyseMatch(analyse) => Some((analyse.room_id.as_str(), analyse.on)),
+            _ => None,
+        });
+        assert_eq!(judged.collect::<Vec<_>>(), [("room", true)], "they are looked for");
     }
 }
