@@ -89,10 +89,12 @@ pub enum SecureError {
 }
 
 impl SecureError {
-    /// Which device has to be updated, if the versions were the reason.
+    /// Which device has to be updated, if the versions of this layer or of the carrier were the reason.
     pub fn outdated(&self) -> Option<Outdated> {
         match self {
             Self::Versions { ours, theirs } => Some(Outdated::of(theirs.highest, ours.lowest)),
+            // Of the carrier's own protocol.
+            Self::Io(error) => error.get_ref()?.downcast_ref::<Outdated>().copied(),
             _ => None,
         }
     }

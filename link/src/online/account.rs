@@ -1,5 +1,6 @@
 //! The task that owns the XMPP stream to the server: sign-in with retries, contacts, presence, and the messages of links.
 
+mod harness;
 mod letters;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -8,7 +9,6 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures::StreamExt;
-use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_xmpp::Stanza;
@@ -24,8 +24,9 @@ use tokio_xmpp::parsers::{blocking, ping};
 use tokio_xmpp::stanzastream::{Connection, Event, StanzaStream, StreamEvent};
 use tracing::{debug, info, warn};
 
+pub use self::harness::Harness;
 use self::letters::Letters;
-use super::link::{self, LinkName, Said, ToSend, Told};
+use super::link::{self, LinkName, LinkStream, Said, ToSend, Told};
 use super::server::{self, Failed, LastWords};
 use super::{
     Account, AccountState, Contact, ContactDeed, ContactState, Incoming, LetterNews, OnlineConfig, Presence,
@@ -81,7 +82,7 @@ pub(super) enum Order {
     },
     /// The last message read from the account's archive.
     Archive(Option<String>),
-    Open(BareJid, oneshot::Sender<Option<DuplexStream>>),
+    Open(BareJid, oneshot::Sender<Option<LinkStream>>),
 }
 
 /// Reports of the sign-in tasks: the attempt's number and its result.
@@ -100,26 +101,7 @@ pub(super) async fn run(
 ) {
     let (reports, mut reported) = mpsc::unbounded_channel();
     let (outgoing, mut to_send) = mpsc::unbounded_channel();
-    let mut task = Task {
-        config,
-        shown,
-        incoming,
-        reports,
-        outgoing,
-        era: 0,
-        account: None,
-        stream: None,
-        last_words: LastWords::default(),
-        settled: Arc::default(),
-        card: None,
-        away: false,
-        links: BTreeMap::new(),
-        ended: VecDeque::new(),
-        blocked_ids: 0,
-        deeds: VecDeque::new(),
-        unconfirmed: BTreeSet::new(),
-        letters: Letters::new(letters),
-    };
+    let mut task = Task::new(config, shown, incoming, letters, reports, outgoing);
     loop {
         let event = async {
             match &mut task.stream {
@@ -179,6 +161,36 @@ struct Task {
 }
 
 impl Task {
+    fn new(
+        config: OnlineConfig,
+        shown: watch::Sender<View>,
+        incoming: Incoming,
+        letters: mpsc::UnboundedSender<LetterNews>,
+        reports: mpsc::UnboundedSender<(u64, Report)>,
+        outgoing: mpsc::UnboundedSender<ToSend>,
+    ) -> Self {
+        Self {
+            config,
+            shown,
+            incoming,
+            reports,
+            outgoing,
+            era: 0,
+            account: None,
+            stream: None,
+            last_words: LastWords::default(),
+            settled: Arc::default(),
+            card: None,
+            away: false,
+            links: BTreeMap::new(),
+            ended: VecDeque::new(),
+            blocked_ids: 0,
+            deeds: VecDeque::new(),
+            unconfirmed: BTreeSet::new(),
+            letters: Letters::new(letters),
+        }
+    }
+
     async fn obey(&mut self, order: Order) {
         match order {
             Order::SignIn { account, make } => {
@@ -590,7 +602,7 @@ impl Task {
     // Links.
 
     /// Opens a link to an online contact.
-    fn open(&mut self, account: BareJid) -> Option<DuplexStream> {
+    fn open(&mut self, account: BareJid) -> Option<LinkStream> {
         let view = self.shown.borrow();
         let contact = view.contacts.get(&account.to_string())?;
         let reachable = view.state == AccountState::Online && contact.presence != Presence::Offline;
@@ -601,7 +613,7 @@ impl Task {
         Some(self.new_link(account.with_resource(super::resource()), new_random()?, true))
     }
 
-    fn new_link(&mut self, peer: FullJid, name: LinkName, opened_here: bool) -> DuplexStream {
+    fn new_link(&mut self, peer: FullJid, name: LinkName, opened_here: bool) -> LinkStream {
         let (stream, tell) = link::new(peer.clone(), name.clone(), opened_here, self.outgoing.clone());
         self.links.insert((peer, name), tell);
         stream
@@ -616,7 +628,18 @@ impl Task {
             return;
         }
         let Some(from) = message.from.and_then(|from| FullJid::try_from(from).ok()) else { return };
-        let Some((name, said)) = message.payloads.iter().find_map(link::read) else { return };
+        let Some((name, said)) = message.payloads.iter().find_map(link::read) else {
+            let other = message.payloads.iter().find_map(link::name_in_other_version);
+            // An error is never answered (RFC 6120, section 8.3.1).
+            if let Some(link) = other.filter(|_| message.type_ != MessageType::Error)
+                && self.is_shown_to(&from.to_bare())
+            {
+                debug!(%from, "a link of a version that is not spoken here");
+                let said = Some(Said::Speaks(link::VERSIONS));
+                let _ = self.outgoing.send(ToSend { to: from, link, said });
+            }
+            return;
+        };
         let at = (from, name);
         if message.type_ == MessageType::Error {
             // A bounced message: the peer is not there.
@@ -625,6 +648,12 @@ impl Task {
         }
         match said {
             Said::Reset => drop(self.links.remove(&at)),
+            Said::Speaks(versions) => {
+                if let Some(link) = self.links.get(&at) {
+                    // With a full queue the link hears it again: whoever opens repeats it.
+                    let _ = link.try_send(Told::Speaks(versions));
+                }
+            }
             Said::Segment { opens, segment } => {
                 if !self.links.contains_key(&at) {
                     let stranger = !self.accepts_links_of(&at.0.to_bare());
@@ -655,6 +684,11 @@ impl Task {
     fn accepts_links_of(&self, account: &BareJid) -> bool {
         let view = self.shown.borrow();
         view.contacts.get(&account.to_string()).is_some_and(|contact| contact.state == ContactState::Mutual)
+    }
+
+    /// Whether this contact may learn from an answer that this device is here, as it does from the presence.
+    fn is_shown_to(&self, account: &BareJid) -> bool {
+        self.card.is_some() && self.accepts_links_of(account)
     }
 
     /// Sends a message of a link, or its end.
@@ -760,3 +794,6 @@ fn jittered(time: Duration) -> Duration {
         getrandom::fill(&mut random).map_or(0.5, |()| f64::from(u16::from_le_bytes(random)) / 65_536.0);
     time.mul_f64(0.5 + fraction)
 }
+
+#[cfg(test)]
+mod tests;

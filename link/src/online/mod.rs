@@ -11,6 +11,7 @@ mod account;
 mod link;
 mod pipe;
 mod server;
+mod versions;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,6 +28,8 @@ use crate::{
     Transport, Verdict, Watch, WatchEvent,
 };
 
+#[doc(hidden)]
+pub use self::account::Harness;
 pub use self::server::OnlineConfig;
 
 /// How often an online contact is reported again, as a Bluetooth advertisement is heard about once a second.

@@ -55,7 +55,8 @@ pub struct Versions {
 }
 
 impl Versions {
-    fn common(self, other: Versions) -> Option<u8> {
+    /// The newest version that both speak.
+    pub(crate) fn common(self, other: Versions) -> Option<u8> {
         let highest = self.highest.min(other.highest);
         (highest >= self.lowest.max(other.lowest)).then_some(highest)
     }

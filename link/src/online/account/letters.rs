@@ -66,6 +66,11 @@ impl Letters {
         self.sent.insert(id, (number, to));
     }
 
+    /// Whether no more is kept than may be.
+    pub(super) fn are_within_limits(&self) -> bool {
+        self.sent.len() <= KEPT && self.read.len() <= KEPT
+    }
+
     fn tell(&self, news: LetterNews) {
         // Without a receiver nobody plays by letter.
         let _ = self.news.send(news);

@@ -1,0 +1,79 @@
+use super::harness::{CONTACT, Harness};
+use super::*;
+
+/// A link message of this version.
+fn opening(from: &str, version: u32) -> String {
+    format!(
+        "<message type='chat' from='{from}'><q xmlns='urn:qiyou:link:{version}' l='7' a='0' o='1'/></message>"
+    )
+}
+
+/// What is to be sent to the contact about the link `7`.
+fn answer(account: &mut Harness) -> Option<Said> {
+    let ToSend { to, link, said } = account.to_send.try_recv().ok()?;
+    assert_eq!((to.to_string(), link.as_str()), (format!("{CONTACT}/qiyou"), "7"));
+    said
+}
+
+#[tokio::test]
+async fn a_link_of_another_version_is_answered_with_what_this_device_speaks() {
+    let mut account = Harness::begin();
+    let device = format!("{CONTACT}/qiyou");
+    for version in [0, 2, 4_000_000_000] {
+        account.hear(&opening(&device, version)).await;
+        assert_eq!(answer(&mut account), Some(Said::Speaks(link::VERSIONS)), "{version}");
+        assert!(account.task.links.is_empty());
+    }
+    // Both in one message: the one that is spoken.
+    let both = opening(&device, 1).replace("<q", "<q xmlns='urn:qiyou:link:2' l='7'/><q");
+    account.hear(&both).await;
+    assert!(answer(&mut account).is_none() && account.task.links.len() == 1);
+}
+
+#[tokio::test]
+async fn nobody_learns_from_an_answer_what_the_presence_does_not_tell() {
+    let mut account = Harness::begin();
+    let device = format!("{CONTACT}/qiyou");
+    let nothing = async |account: &mut Harness, xml: &str, why: &str| {
+        account.hear(xml).await;
+        assert!(account.to_send.try_recv().is_err(), "{why}");
+    };
+    nothing(&mut account, &opening("eve@example.org/qiyou", 2), "a stranger").await;
+    nothing(&mut account, &opening("me@example.org/other", 2), "the account itself").await;
+    nothing(&mut account, &opening(&device, 2).replace("chat", "error"), "an error").await;
+    let state = |account: &Harness, state| {
+        account.task.shown.send_modify(|view| {
+            view.contacts.get_mut(CONTACT).expect("a contact").state = state;
+        });
+    };
+    for half in [ContactState::Asks, ContactState::Asked, ContactState::OneWay] {
+        state(&account, half);
+        nothing(&mut account, &opening(&device, 2), "not both have accepted").await;
+    }
+    state(&account, ContactState::Mutual);
+    account.task.card = None;
+    nothing(&mut account, &opening(&device, 2), "this device is shown to nobody").await;
+}
+
+#[tokio::test]
+async fn an_answer_reaches_the_link_that_asked_and_is_not_answered() {
+    let mut account = Harness::begin();
+    let mut stream = account.dial();
+    let opened = account.to_send.recv().await.expect("it opens");
+    assert!(matches!(opened.said, Some(Said::Segment { opens: true, .. })));
+    let speaks = |from: &str, link: &str| {
+        let versions =
+            format!("<versions xmlns='urn:qiyou:versions' of='link' id='{link}' lowest='2' highest='3'/>");
+        format!("<message type='chat' from='{from}'>{versions}</message>")
+    };
+    let device = format!("{CONTACT}/qiyou");
+    account.hear(&speaks("eve@example.org/qiyou", &opened.link)).await;
+    account.hear(&speaks(&device, "another")).await;
+    assert!(account.to_send.try_recv().is_err());
+    account.hear(&speaks(&device, &opened.link)).await;
+    let error = tokio::io::AsyncReadExt::read(&mut stream, &mut [0]).await.expect_err("no version in common");
+    let outdated = error.get_ref().and_then(|inner| inner.downcast_ref::<crate::Outdated>());
+    assert_eq!(outdated, Some(&crate::Outdated::Here));
+    let ended = account.to_send.recv().await.expect("it ends");
+    assert!(ended.said.is_none(), "nothing is sent");
+}
