@@ -1,7 +1,9 @@
 //! The state of the account, and how clients are shown it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use link::Outdated;
 use link::online::{AccountState, Contact, ContactState, OnlineTransport, Presence, RefusedStanza, View};
 use proto::control::{self, event};
 use tokio::time::Instant;
@@ -17,12 +19,15 @@ pub(crate) struct Online {
     secrets: Secrets,
     /// The state that clients were last sent.
     view: View,
+    /// Contacts whose cards cannot be read, with what the user was told of them.
+    outdated: BTreeMap<String, Outdated>,
     pub(crate) letters: LetterSchedule,
 }
 
 impl Online {
     pub(crate) fn new(transport: Arc<OnlineTransport>, secrets: Secrets) -> Self {
-        Self { transport, secrets, view: View::default(), letters: LetterSchedule::default() }
+        let (view, outdated) = (View::default(), BTreeMap::new());
+        Self { transport, secrets, view, outdated, letters: LetterSchedule::default() }
     }
 
     pub(crate) fn secrets(&self) -> Secrets {
@@ -44,6 +49,17 @@ impl Online {
 
     pub(crate) fn contacts(&self) -> impl Iterator<Item = (&String, &Contact)> {
         self.view.contacts.iter()
+    }
+
+    /// Contacts whose cards were found to be of another version since the last call. Each is told once: devices come and go many
+    /// times a day, and an update is an event of the week.
+    pub(crate) fn newly_outdated(&mut self) -> Vec<(String, Outdated)> {
+        newly_outdated(&self.view, &mut self.outdated)
+    }
+
+    /// Whether the account is that of a contact who is online and whose card cannot be read, so that no sighting leads to it.
+    pub(crate) fn is_unsighted(&self, account: &str) -> bool {
+        self.view.contacts.get(account).is_some_and(|contact| contact.outdated.is_some())
     }
 
     /// The account that is signed in; may be empty.
@@ -69,6 +85,15 @@ impl Online {
             .chain(contacts.map(event::Body::Contact))
             .collect()
     }
+}
+
+fn newly_outdated(view: &View, told: &mut BTreeMap<String, Outdated>) -> Vec<(String, Outdated)> {
+    told.retain(|account, _| view.contacts.get(account).is_some_and(|contact| contact.card.is_none()));
+    let outdated =
+        view.contacts.iter().filter_map(|(account, contact)| Some((account.clone(), contact.outdated?)));
+    outdated
+        .filter(|(account, outdated)| told.insert(account.clone(), *outdated) != Some(*outdated))
+        .collect()
 }
 
 fn news(old: &View, new: &View, friend: impl Fn(&str) -> Option<PlayerId>) -> Vec<event::Body> {
@@ -245,7 +270,7 @@ mod tests {
     }
 
     fn contact(state: ContactState) -> Contact {
-        Contact { state, presence: Presence::Online, name: "Ben".into(), card: None }
+        Contact { state, presence: Presence::Online, name: "Ben".into(), card: None, outdated: None }
     }
 
     fn view(contacts: &[(&str, ContactState)]) -> View {
@@ -267,6 +292,40 @@ mod tests {
         assert_eq!(news(&old, &same, nobody), [gone]);
         let offline = View { state: AccountState::Connecting, ..old.clone() };
         assert_eq!(accounts(&news(&old, &offline, nobody)), 1);
+    }
+
+    #[test]
+    fn a_contact_whose_card_cannot_be_read_is_told_of_once_until_one_can() {
+        const BEN: &str = "ben@example.org";
+        let seen = |outdated, card| {
+            let mut view = view(&[(BEN, ContactState::Mutual)]);
+            let contact = view.contacts.get_mut(BEN).expect("a contact");
+            (contact.outdated, contact.card) = (outdated, card);
+            view
+        };
+        let tag = link::Tag([7; 5]);
+        let card = link::Card { tag, open_to_all: false, busy: false, wish: 0, name: None, seldom: false };
+        let (here, there) = (Some(Outdated::Here), Some(Outdated::There));
+        let mut told = BTreeMap::new();
+        for (step, (outdated, card, expected)) in [
+            (here, None, here),
+            (here, None, None),
+            // Away, and back.
+            (None, None, None),
+            (here, None, None),
+            (there, None, there),
+            // One of the two was updated.
+            (None, Some(card), None),
+            (here, None, here),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let expected: Vec<_> = expected.map(|outdated| (BEN.to_owned(), outdated)).into_iter().collect();
+            assert_eq!(newly_outdated(&seen(outdated, card), &mut told), expected, "{step}");
+        }
+        newly_outdated(&view(&[]), &mut told);
+        assert_eq!(newly_outdated(&seen(here, None), &mut told).len(), 1, "removed, and a contact again");
     }
 
     #[test]

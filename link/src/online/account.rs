@@ -28,12 +28,14 @@ pub use self::harness::Harness;
 use self::letters::Letters;
 use super::link::{self, LinkName, LinkStream, Said, ToSend, Told};
 use super::server::{self, Failed, LastWords};
+use super::versions::Layer;
 use super::{
     Account, AccountState, Contact, ContactDeed, ContactState, Incoming, LetterNews, OnlineConfig, Presence,
     RefusedStanza, View,
 };
 use crate::lan::{card_strings, read_card};
-use crate::{Card, Duplex};
+use crate::secure::Versions;
+use crate::{Card, Duplex, Outdated};
 
 /// Bounds of the exponential back-off for a server that does not answer. A random factor of a half to one and a half spreads the
 /// reconnects of all players when a server restarts.
@@ -54,6 +56,9 @@ const ENDED: usize = 64;
 
 /// The namespace of the card in presence stanzas.
 const CARD: &str = "urn:qiyou:card:1";
+
+/// Versions of cards. The strings in the card have a version of their own, which is the same number.
+const CARDS: Layer = Layer { word: "card", element: "card", spoken: Versions { lowest: 1, highest: 1 } };
 
 const ROSTER_ID: &str = "qiyou-roster";
 
@@ -321,7 +326,7 @@ impl Task {
     fn nobody_is_online(&self) {
         self.shown.send_modify(|view| {
             for contact in view.contacts.values_mut() {
-                (contact.presence, contact.card) = (Presence::Offline, None);
+                (contact.presence, contact.card, contact.outdated) = (Presence::Offline, None, None);
             }
         });
     }
@@ -366,7 +371,10 @@ impl Task {
                 self.show(AccountState::Connecting, None);
             }
             Event::Stanza(Stanza::Presence(presence)) => self.hear_presence(presence).await,
-            Event::Stanza(Stanza::Message(message)) => self.hear_message(message),
+            Event::Stanza(Stanza::Message(message)) => {
+                self.hear_message(message);
+                self.refuse_letters().await;
+            }
             Event::Stanza(Stanza::Iq(iq)) => self.hear_iq(iq).await,
         }
     }
@@ -384,7 +392,8 @@ impl Task {
                     // Requests to this account are not in the roster: their entries stay.
                     self.shown.send_modify(|view| {
                         view.contacts.retain(|_, contact| {
-                            contact.state == ContactState::Asks || contact.card.is_some()
+                            let is_seen = contact.card.is_some() || contact.outdated.is_some();
+                            contact.state == ContactState::Asks || is_seen
                         });
                     });
                     self.roster_items(roster.items).await;
@@ -479,17 +488,19 @@ impl Task {
                 });
             }
             presence::Type::None if ours && Some(&account) != self.account.as_ref().map(|own| &own.jid) => {
-                let card =
-                    presence.payloads.iter().find(|payload| payload.is("card", CARD)).and_then(card_of);
+                let card = presence.payloads.iter().find_map(card_of);
+                // A newer device may send a card of each version that it speaks.
+                let newest = card.is_none().then(|| newest_other_card(&presence.payloads)).flatten();
+                let outdated = newest.map(|newest| CARDS.outdated(newest));
                 let shown = match (&card, presence.show) {
                     (_, Some(Show::Away | Show::Xa)) => Presence::Away,
                     (Some(card), _) if card.busy => Presence::Playing,
                     _ => Presence::Online,
                 };
-                self.set_presence(&account, shown, card);
+                self.set_presence(&account, shown, card, outdated);
             }
             presence::Type::Unavailable | presence::Type::Error if ours => {
-                self.set_presence(&account, Presence::Offline, None);
+                self.set_presence(&account, Presence::Offline, None, None);
                 if let Ok(full) = FullJid::try_from(from) {
                     // Messages in flight to that device would come back as errors, one by one.
                     self.links.retain(|(peer, _), _| *peer != full);
@@ -499,11 +510,17 @@ impl Task {
         }
     }
 
-    fn set_presence(&self, account: &BareJid, presence: Presence, card: Option<Card>) {
+    fn set_presence(
+        &self,
+        account: &BareJid,
+        presence: Presence,
+        card: Option<Card>,
+        outdated: Option<Outdated>,
+    ) {
         self.shown.send_if_modified(|view| {
             let Some(contact) = view.contacts.get_mut(&account.to_string()) else { return false };
-            let changed = (contact.presence, &contact.card) != (presence, &card);
-            (contact.presence, contact.card) = (presence, card);
+            let changed = (contact.presence, &contact.card, contact.outdated) != (presence, &card, outdated);
+            (contact.presence, contact.card, contact.outdated) = (presence, card, outdated);
             changed
         });
     }
@@ -724,13 +741,25 @@ fn new_random() -> Option<String> {
 }
 
 fn card_of(payload: &Element) -> Option<Card> {
+    if !payload.is(CARDS.element, CARD) {
+        return None;
+    }
     let strings: BTreeMap<&str, &[u8]> =
         payload.attrs().iter().map(|((_, key), value)| (key.as_str(), value.as_bytes())).collect();
     read_card(|key| strings.get(key).copied())
 }
 
+/// The newest version of the cards that this device cannot read.
+fn newest_other_card(payloads: &[Element]) -> Option<u32> {
+    let of_strings = |payload: &Element| -> Option<u32> {
+        let version = payload.attr("v").filter(|_| payload.is(CARDS.element, CARD))?.parse().ok()?;
+        (!CARDS.speaks(version)).then_some(version)
+    };
+    payloads.iter().filter_map(|payload| CARDS.other_version(payload).or_else(|| of_strings(payload))).max()
+}
+
 fn new_contact(state: ContactState) -> Contact {
-    Contact { state, presence: Presence::Offline, name: String::new(), card: None }
+    Contact { state, presence: Presence::Offline, name: String::new(), card: None, outdated: None }
 }
 
 /// Makes a connection whenever the XMPP stream requests one.

@@ -24,8 +24,8 @@ use tokio::time::Instant;
 use tokio_xmpp::jid::{BareJid, ResourcePart};
 
 use crate::{
-    Accepted, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Sighting,
-    Transport, Verdict, Watch, WatchEvent,
+    Accepted, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Outdated,
+    Sighting, Transport, Verdict, Watch, WatchEvent,
 };
 
 #[doc(hidden)]
@@ -137,6 +137,8 @@ pub struct Contact {
     pub name: String,
     /// The card in the presence.
     pub card: Option<Card>,
+    /// The presence has no card that this device can read, but one of another version: this device needs an update.
+    pub outdated: Option<Outdated>,
 }
 
 /// The account as shown to people.
@@ -191,6 +193,14 @@ pub enum LetterNews {
         id: String,
         /// For [`crate::letter::open`].
         sealed: Vec<u8>,
+    },
+    /// A letter has arrived that this device cannot read, or the device of this account could not read one of this device's: they
+    /// have no version of letters in common. A letter that cannot be read is refused.
+    OtherVersion {
+        /// The account named by the sending server.
+        account: String,
+        /// Which of the two devices needs an update.
+        outdated: Outdated,
     },
     /// A letter of this device has reached a stage.
     Stage {

@@ -291,8 +291,7 @@ impl Actor {
             && link.dialed.is_none()
         {
             // A person who dials is told above. Whoever dials from there is paced.
-            let name = self.name_of(key);
-            self.notice_about(key, control::Notice { name, ..notice(update_of(*outdated)) });
+            self.peer_outdated(key, *outdated);
         }
         if let Down::Misbehaved(detail) = down {
             let (name, detail) = (self.name_of(key), detail.clone());
@@ -310,6 +309,12 @@ impl Actor {
     /// Tells clients which of the two devices needs an update.
     pub(crate) fn update_needed(&mut self, name: String, outdated: Outdated) {
         self.notice(control::Notice { name, ..notice(update_of(outdated)) });
+    }
+
+    /// Tells clients which of the two devices needs an update, because of what this peer has done of its own accord.
+    pub(crate) fn peer_outdated(&mut self, key: PlayerId, outdated: Outdated) {
+        let name = self.name_of(key);
+        self.notice_about(key, control::Notice { name, ..notice(update_of(outdated)) });
     }
 
     /// Closes the peer's link, after `last_word` if given. The caller informs the session.

@@ -10,8 +10,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
-use link::letter;
 use link::online::{LetterNews, LetterStage};
+use link::{Outdated, letter};
+use proto::EnvelopeError;
 use proto::control::{self, ColourChoice, LetterState, NoticeKind, RefusalCode};
 use proto::peer::{DeclineReason, Envelope, InviteAnswer, Record, invite_answer};
 use session::{Command, Input, MatchId};
@@ -199,6 +200,7 @@ impl Actor {
                     self.letters_soon();
                 }
             }
+            LetterNews::OtherVersion { account, outdated } => self.account_outdated(&account, outdated),
             LetterNews::Stage { number, stage } => self.letter_stage(number, stage),
             LetterNews::Archive(last) => {
                 let Some(jid) = self.online.as_ref().map(|online| online.account().to_owned()) else {
@@ -242,7 +244,12 @@ impl Actor {
                 self.answer_came(key, &answer);
                 true
             }
-            // Perhaps from a newer version; a second delivery would not help.
+            // Of a newer version. Without a receipt it is written again after days, when this device may have been updated.
+            Err(EnvelopeError::UnknownMessage(1..)) => {
+                self.peer_outdated(key, Outdated::Here);
+                false
+            }
+            // A second delivery would not help.
             Ok(_) | Err(_) => true,
         }
     }
@@ -456,7 +463,7 @@ fn encode(envelope: &Envelope) -> Vec<u8> {
     [&number.to_be_bytes()[..], &payload[..]].concat()
 }
 
-fn decode(text: &[u8]) -> Result<Envelope, proto::EnvelopeError> {
+fn decode(text: &[u8]) -> Result<Envelope, EnvelopeError> {
     let (number, payload) = text.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
     Envelope::decode(u32::from_be_bytes(*number), payload)
 }

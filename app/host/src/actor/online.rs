@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use link::online::{Account, AccountState, ContactDeed, View};
-use link::{CarrierKind, Transport};
+use link::{Address, CarrierKind, Outdated, Transport};
 use proto::control::{self, RefusalCode, event, request};
-use tracing::warn;
+use tracing::{info, warn};
 
 use crate::actor::{Actor, Message};
 use crate::refusal::Refusal;
@@ -159,6 +159,7 @@ impl Actor {
         let Some(online) = &mut self.online else { return };
         let old = online.change(view);
         let came_online = online.is_signed_in() && old.state != AccountState::Online;
+        let outdated = online.newly_outdated();
         self.learn_accounts();
         if came_online {
             self.letters_soon();
@@ -167,6 +168,26 @@ impl Actor {
         for body in events.unwrap_or_default() {
             self.tell(body);
         }
+        for (account, outdated) in outdated {
+            self.account_outdated(&account, outdated);
+        }
+    }
+
+    /// Handles that this device and the one with this account have no version of cards or of letters in common. The user is told
+    /// if it is a friend's.
+    pub(crate) fn account_outdated(&mut self, account: &str, outdated: Outdated) {
+        info!(account, %outdated, "no version in common");
+        if let Some(key) = self.people.of_account(account) {
+            self.peer_outdated(key, outdated);
+        }
+    }
+
+    /// Where a friend can be dialed whose card cannot be read: the device may still speak this one's version of links, and says so
+    /// otherwise.
+    pub(crate) fn unsighted(&self, key: PlayerId) -> Option<Address> {
+        let account = self.people.account(key)?;
+        let is_unsighted = self.online.as_ref()?.is_unsighted(account);
+        is_unsighted.then(|| Address { kind: CarrierKind::Online, text: account.clone() })
     }
 
     fn friend_of_account(&self) -> impl Fn(&str) -> Option<PlayerId> {

@@ -63,6 +63,12 @@ impl dialing::Standing for Actor {
                 let in_use: Vec<CarrierKind> = self.radios.iter().map(Radio::kind).collect();
                 let with_tag = |tag| near(tag).cloned().collect();
                 ways = codes::ways(self.people.code(*key), self.people.met_at(*key), with_tag, &in_use);
+                // Only for a person: nothing tells when another attempt would be of use.
+                #[cfg(feature = "online")]
+                if since.is_none() {
+                    let unsighted = self.unsighted(*key).filter(|way| !ways.contains(way));
+                    ways.extend(unsighted);
+                }
             }
             Target::Address(_) | Target::Friend(_) => {}
         }

@@ -22,11 +22,21 @@ use tracing::debug;
 
 use super::{Task, new_random};
 use crate::letter::MAX_LETTER;
+use crate::online::versions::Layer;
 use crate::online::{AccountState, LetterNews, LetterStage, Presence};
+use crate::secure::Versions;
 
 /// Namespace of a letter's payload; the number is the layout's version.
 const NAMESPACE: &str = "urn:qiyou:letter:1";
 const ELEMENT: &str = "letter";
+
+/// Versions of letters: of the element and of what is sealed.
+const VERSIONS: Versions = Versions { lowest: 1, highest: 1 };
+
+const LAYER: Layer = Layer { word: "letter", element: ELEMENT, spoken: VERSIONS };
+
+/// Bytes of the longest accepted id of a letter: ours have 29.
+const LONGEST_ID: usize = 256;
 
 /// Prefix of the ids of archive queries.
 const ARCHIVE_ID: &str = "qiyou-archive-";
@@ -45,6 +55,8 @@ pub(super) struct Letters {
     /// Keyed by the id of the message.
     sent: BTreeMap<String, (u64, BareJid)>,
     read: VecDeque<String>,
+    /// Letters of another version, by sender and id, whose senders are still to be told.
+    refused: Vec<(BareJid, String)>,
     /// The last archive message that was read.
     last: Option<String>,
     pages: u32,
@@ -52,7 +64,8 @@ pub(super) struct Letters {
 
 impl Letters {
     pub(super) fn new(news: mpsc::UnboundedSender<LetterNews>) -> Self {
-        Self { news, sent: BTreeMap::new(), read: VecDeque::new(), last: None, pages: 0 }
+        let (sent, read, refused) = (BTreeMap::new(), VecDeque::new(), Vec::new());
+        Self { news, sent, read, refused, last: None, pages: 0 }
     }
 
     /// Remembers a letter until its receipt. The ids are random, the numbers ascend: the oldest letter has the lowest number.
@@ -66,9 +79,21 @@ impl Letters {
         self.sent.insert(id, (number, to));
     }
 
-    /// Whether no more is kept than may be.
+    /// Whether a letter of this name is read for the first time; it is then remembered.
+    fn is_new(&mut self, name: String) -> bool {
+        if self.read.contains(&name) {
+            return false;
+        }
+        if self.read.len() >= KEPT {
+            self.read.pop_front();
+        }
+        self.read.push_back(name);
+        true
+    }
+
+    /// Whether no more is kept than may be, and every refusal was sent.
     pub(super) fn are_within_limits(&self) -> bool {
-        self.sent.len() <= KEPT && self.read.len() <= KEPT
+        self.sent.len() <= KEPT && self.read.len() <= KEPT && self.refused.is_empty()
     }
 
     fn tell(&self, news: LetterNews) {
@@ -183,23 +208,50 @@ impl Task {
             }
             return true;
         }
-        let Some(payload) = find(ELEMENT, NAMESPACE) else { return false };
-        let Some(Id(id)) = &message.id else { return true };
+        if let Some((_, theirs)) = message.payloads.iter().find_map(|payload| LAYER.read_answer(payload)) {
+            let is_refused = message.type_ != MessageType::Error && VERSIONS.common(theirs).is_none();
+            // The stage of the letter stays: it is written again after days, when either device may have been updated.
+            if is_refused && self.accepts_links_of(&from) {
+                let outdated = LAYER.outdated(theirs.highest);
+                self.letters.tell(LetterNews::OtherVersion { account: from.to_string(), outdated });
+            }
+            return true;
+        }
+        let letter = find(ELEMENT, NAMESPACE);
+        let other = message.payloads.iter().filter_map(|payload| LAYER.other_version(payload)).max();
+        if letter.is_none() && other.is_none() {
+            return false;
+        }
+        let Some(Id(id)) = message.id.as_ref().filter(|Id(id)| id.len() <= LONGEST_ID) else { return true };
         if message.type_ == MessageType::Error {
             self.letter_stage(id, &from, LetterStage::Refused);
             return true;
         }
-        let name = format!("{from} {id}");
-        if !self.accepts_links_of(&from) || self.letters.read.contains(&name) {
+        if !self.accepts_links_of(&from) {
             return true;
         }
-        let Some(sealed) = read(payload) else { return true };
-        if self.letters.read.len() >= KEPT {
-            self.letters.read.pop_front();
+        let (account, name) = (from.to_string(), format!("{from} {id}"));
+        if let Some(letter) = letter {
+            let Some(sealed) = read(letter) else { return true };
+            if self.letters.is_new(name) {
+                self.letters.tell(LetterNews::Came { account, id: id.clone(), sealed });
+            }
+        } else if let Some(newest) = other
+            && self.letters.is_new(name)
+        {
+            if self.is_shown_to(&from) {
+                self.letters.refused.push((from, id.clone()));
+            }
+            self.letters.tell(LetterNews::OtherVersion { account, outdated: LAYER.outdated(newest) });
         }
-        self.letters.read.push_back(name);
-        self.letters.tell(LetterNews::Came { account: from.to_string(), id: id.clone(), sealed });
         true
+    }
+
+    /// Tells the senders of letters that this device cannot read which versions it can. There is no receipt.
+    pub(super) async fn refuse_letters(&mut self) {
+        for (to, id) in std::mem::take(&mut self.letters.refused) {
+            self.send(refusal(&to, &id)).await;
+        }
     }
 
     fn letter_stage(&mut self, id: &str, by: &BareJid, stage: LetterStage) {
@@ -217,6 +269,12 @@ impl Task {
 fn letter_to(account: &BareJid) -> Message {
     let mut message = Message::chat(Jid::from(account.clone()));
     message.payloads.push(Element::builder("store", "urn:xmpp:hints").build());
+    message
+}
+
+fn refusal(to: &BareJid, id: &str) -> Message {
+    let mut message = letter_to(to);
+    message.payloads.push(LAYER.answer(id, VERSIONS));
     message
 }
 
@@ -240,7 +298,101 @@ async fn reached_server(mut token: StanzaToken) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::harness::{CONTACT, Harness};
     use super::*;
+    use crate::Outdated;
+
+    fn letter(from: &str, version: u32, id: &str) -> String {
+        format!(
+            "<message type='chat' from='{from}' id='{id}'><letter xmlns='urn:qiyou:letter:{version}'>aDg=</letter></message>"
+        )
+    }
+
+    fn news(account: &mut Harness) -> Option<LetterNews> {
+        account.letters.try_recv().ok()
+    }
+
+    #[tokio::test]
+    async fn a_letter_of_another_version_is_refused_and_a_person_learns_which_device_needs_an_update() {
+        let mut account = Harness::begin();
+        for (id, version, outdated) in [("a", 2, Outdated::Here), ("b", 0, Outdated::There)] {
+            account.hear(&letter(CONTACT, version, id)).await;
+            assert_eq!(
+                news(&mut account),
+                Some(LetterNews::OtherVersion { account: CONTACT.into(), outdated })
+            );
+            let (to, refused) = account.task.letters.refused.pop().expect("refused");
+            assert_eq!((to.to_string().as_str(), refused.as_str()), (CONTACT, id));
+            let sent = refusal(&to, &refused);
+            let answer = sent.payloads.iter().find_map(|payload| LAYER.read_answer(payload));
+            assert_eq!(answer, Some((id, VERSIONS)));
+            // The contact may be away: its server keeps the answer.
+            assert!(sent.payloads.iter().any(|payload| payload.is("store", "urn:xmpp:hints")));
+            assert!(!sent.payloads.iter().any(|payload| payload.is("received", ns::RECEIPTS)));
+            // The archive may hold it too.
+            account.hear(&letter(CONTACT, version, id)).await;
+            assert!(account.task.letters.refused.is_empty() && news(&mut account).is_none(), "once");
+        }
+        account.hear(&letter(CONTACT, 1, "c")).await;
+        assert!(matches!(news(&mut account), Some(LetterNews::Came { id, .. }) if id == "c"));
+        assert!(account.task.letters.refused.is_empty());
+    }
+
+    #[tokio::test]
+    async fn nobody_learns_from_a_refusal_what_the_presence_does_not_tell() {
+        let mut account = Harness::begin();
+        for from in ["eve@example.org", "me@example.org"] {
+            account.hear(&letter(from, 2, "a")).await;
+            assert!(account.task.letters.refused.is_empty() && news(&mut account).is_none(), "{from}");
+        }
+        let error = letter(CONTACT, 2, "b").replace("chat", "error");
+        account.hear(&error).await;
+        assert!(account.task.letters.refused.is_empty() && news(&mut account).is_none());
+        // Who is shown to nobody still learns that something has come.
+        account.task.card = None;
+        account.hear(&letter(CONTACT, 2, "c")).await;
+        assert!(account.task.letters.refused.is_empty());
+        assert!(matches!(news(&mut account), Some(LetterNews::OtherVersion { .. })));
+    }
+
+    #[tokio::test]
+    async fn whose_letters_are_refused_learns_which_device_needs_an_update() {
+        let mut account = Harness::begin();
+        let refusal = |from: &str, kind: &str, range: &str| {
+            let versions =
+                format!("<versions xmlns='urn:qiyou:versions' of='letter' id='qiyou-letter-7' {range}/>");
+            format!("<message type='{kind}' from='{from}'>{versions}</message>")
+        };
+        let contact_on_a_device = format!("{CONTACT}/qiyou");
+        for (from, range, outdated) in [
+            (CONTACT, "lowest='2' highest='3'", Outdated::Here),
+            (contact_on_a_device.as_str(), "lowest='0' highest='0'", Outdated::There),
+        ] {
+            account.hear(&refusal(from, "chat", range)).await;
+            assert_eq!(
+                news(&mut account),
+                Some(LetterNews::OtherVersion { account: CONTACT.into(), outdated })
+            );
+        }
+        for (from, kind, range) in [
+            ("eve@example.org", "chat", "lowest='2' highest='3'"),
+            (CONTACT, "error", "lowest='2' highest='3'"),
+            // It reads this device's letters.
+            (CONTACT, "chat", "lowest='1' highest='3'"),
+        ] {
+            account.hear(&refusal(from, kind, range)).await;
+            assert_eq!(news(&mut account), None, "{from} {kind} {range}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_letter_with_an_endless_id_is_not_remembered() {
+        let mut account = Harness::begin();
+        account.hear(&letter(CONTACT, 1, &"x".repeat(LONGEST_ID + 1))).await;
+        assert!(news(&mut account).is_none() && account.task.letters.read.is_empty());
+        account.hear(&letter(CONTACT, 1, &"x".repeat(LONGEST_ID))).await;
+        assert!(news(&mut account).is_some());
+    }
 
     #[test]
     fn of_many_letters_in_transit_the_oldest_is_forgotten_first() {

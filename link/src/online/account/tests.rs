@@ -72,8 +72,49 @@ async fn an_answer_reaches_the_link_that_asked_and_is_not_answered() {
     assert!(account.to_send.try_recv().is_err());
     account.hear(&speaks(&device, &opened.link)).await;
     let error = tokio::io::AsyncReadExt::read(&mut stream, &mut [0]).await.expect_err("no version in common");
-    let outdated = error.get_ref().and_then(|inner| inner.downcast_ref::<crate::Outdated>());
-    assert_eq!(outdated, Some(&crate::Outdated::Here));
+    let outdated = error.get_ref().and_then(|inner| inner.downcast_ref::<Outdated>());
+    assert_eq!(outdated, Some(&Outdated::Here));
     let ended = account.to_send.recv().await.expect("it ends");
     assert!(ended.said.is_none(), "nothing is sent");
+}
+
+#[tokio::test]
+async fn a_card_that_cannot_be_read_shows_which_device_needs_an_update() {
+    let mut account = Harness::begin();
+    const READABLE: &str = "<card xmlns='urn:qiyou:card:1' v='1' s='2' t='0001abff09'/>";
+    for (cards, outdated, is_read) in [
+        (READABLE, None, true),
+        ("<card xmlns='urn:qiyou:card:2' z='?'/>", Some(Outdated::Here), false),
+        ("<card xmlns='urn:qiyou:card:1' v='2' s='2' t='0001abff09'/>", Some(Outdated::Here), false),
+        ("<card xmlns='urn:qiyou:card:0'/>", Some(Outdated::There), false),
+        // A device that speaks both.
+        (
+            "<card xmlns='urn:qiyou:card:2'/><card xmlns='urn:qiyou:card:1' v='1' s='2' t='0001abff09'/>",
+            None,
+            true,
+        ),
+        ("<card xmlns='urn:qiyou:card:1' v='1' s='2' t='?'/>", None, false),
+        ("", None, false),
+    ] {
+        account.hear(&format!("<presence from='{CONTACT}/qiyou'>{cards}</presence>")).await;
+        let contact = account.task.shown.borrow().contacts[CONTACT].clone();
+        assert_eq!((contact.outdated, contact.card.is_some()), (outdated, is_read), "{cards}");
+        assert_ne!(contact.presence, Presence::Offline, "a link can be tried: {cards}");
+    }
+    account
+        .hear(&format!("<presence from='{CONTACT}/qiyou'><card xmlns='urn:qiyou:card:2'/></presence>"))
+        .await;
+    account.hear(&format!("<presence from='{CONTACT}/qiyou' type='unavailable'/>")).await;
+    assert_eq!(account.task.shown.borrow().contacts[CONTACT].outdated, None);
+}
+
+#[tokio::test]
+async fn a_contact_can_be_dialed_whose_card_cannot_be_read() {
+    let mut account = Harness::begin();
+    account
+        .hear(&format!("<presence from='{CONTACT}/qiyou'><card xmlns='urn:qiyou:card:2'/></presence>"))
+        .await;
+    assert!(account.task.open(CONTACT.parse().expect("an account")).is_some());
+    let opened = account.to_send.recv().await.expect("it opens");
+    assert_eq!(opened.to, format!("{CONTACT}/qiyou").parse::<FullJid>().expect("a device"));
 }
