@@ -15,6 +15,7 @@ mod rough;
 mod schedule;
 mod servers;
 mod troubles;
+mod versions;
 mod way;
 
 use std::sync::Arc;

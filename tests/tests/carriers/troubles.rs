@@ -202,7 +202,7 @@ async fn deep_messages(kind: Kind, levels: u32) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/carriers/deep.py");
     let account = format!("anna@{DOMAIN}");
     let sent = tokio::process::Command::new("python3")
-        .args([script, &server.address(), DOMAIN, "mallory", "wrong", &account, &levels.to_string()])
+        .args(["-B", script, &server.address(), DOMAIN, "mallory", "wrong", &account, &levels.to_string()])
         .output()
         .await
         .expect("python3 runs");
