@@ -1,16 +1,17 @@
 # Qiyou. Two commands are enough: `make play` and `make test`. `make help` lists the rest.
 CARGO ?= cargo
 # Features that `make check` builds besides the default ones.
-LINTED ?= qiyou/online,qiyou/guest,tests/online,fuzz/libfuzzer
+LINTED ?= qiyou/online,qiyou/guest,tests/online,fuzz/libfuzzer,fuzz/online
 # Features that packages have.
 PACKED = qiyou/online,qiyou/guest
-# Features of what `make test` builds: none, because online play takes minutes to compile; CI sets PACKED.
+# Features of what `make test` builds: none, because online play takes minutes to compile; CI sets PACKED and fuzz/online.
 TESTED ?=
 WITH_TESTED = $(if $(TESTED),--features '$(TESTED)')
-# What packages are made of: `make deb PROFILE=dev` packs programs that are not optimised, those that tests with PACKED have built.
+# What packages are made of: `make deb PROFILE=dev` packs programs that are not optimised, those that tests have built
+# whose TESTED has at least PACKED, as CI's has.
 PROFILE ?= release
 ifeq ($(PROFILE),dev)
-BUILD = test --workspace --no-run --locked --features $(PACKED)
+BUILD = test --workspace --no-run --locked --features '$(PACKED) $(TESTED)'
 else
 BUILD = build --profile $(PROFILE) --locked -p qiyou -p host -p qiyouctl -p engine --features $(PACKED),host/online,host/guest
 endif

@@ -53,7 +53,7 @@ pub const TARGETS: [Target; 18] = [
     Target { name: "session", check: peer::check, mutations: 500, seeds: HERE },
     Target { name: "friend-code", check: places::friend_code, mutations: 15_000, seeds: HERE },
     Target { name: "card", check: places::card, mutations: 15_000, seeds: HERE },
-    Target { name: "xmpp", check: xmpp::check, mutations: 5_000, seeds: HERE },
+    Target { name: "xmpp", check: xmpp::check, mutations: 3_000, seeds: HERE },
     Target { name: "socket", check: device::socket, mutations: 40, seeds: HERE },
     Target { name: "journal", check: device::journal, mutations: 40, seeds: HERE },
     Target { name: "backup", check: device::backup, mutations: 40, seeds: HERE },
