@@ -261,17 +261,25 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Prepare> {
 fn migrate(connection: &mut Connection, path: &Path, found: i64) -> Result<(), Prepare> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
-        transaction.execute_batch(migration).map_err(|error| match error.sqlite_error_code() {
-            // SQLITE_ERROR: a table exists already, or does not exist. `quick_check` does not read the version.
-            Some(ErrorCode::Unknown) => Prepare::Store(StoreError::Damaged {
-                path: path.to_owned(),
-                what: format!("the tables are not those of version {found}"),
-            }),
-            _ => Prepare::Sqlite(error),
+        transaction.execute_batch(migration).map_err(|error| {
+            if !says_no_such_schema(&error) {
+                return Prepare::Sqlite(error);
+            }
+            let what = format!("the tables are not those of version {found}");
+            Prepare::Store(StoreError::Damaged { path: path.to_owned(), what })
         })?;
     }
     transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
     Ok(transaction.commit()?)
+}
+
+/// SQLITE_ERROR: a table or column exists already, or does not exist. `quick_check` does not see that.
+fn says_no_such_schema(error: &rusqlite::Error) -> bool {
+    let (rusqlite::Error::SqliteFailure(error, _) | rusqlite::Error::SqlInputError { error, .. }) = error
+    else {
+        return false;
+    };
+    error.code == ErrorCode::Unknown
 }
 
 enum Prepare {
