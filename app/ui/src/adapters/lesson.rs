@@ -21,6 +21,8 @@ pub(crate) struct Lesson {
     actions: Vec<Action>,
     /// The last reply of the host.
     told: Option<control::Lesson>,
+    /// The host has not answered the last request: nothing can be touched.
+    asked: bool,
     picked: Option<u32>,
     points: Rc<VecModel<PointView>>,
     columns: Rc<VecModel<SharedString>>,
@@ -66,7 +68,8 @@ impl Lesson {
         cx.go.page(Page::Lesson);
     }
 
-    fn ask(&self, cx: &mut Cx<'_>) {
+    fn ask(&mut self, cx: &mut Cx<'_>) {
+        self.asked = true;
         let asked = self.shown();
         cx.ask.send(request::Body::Teach(asked.clone()), Question(asked));
     }
@@ -85,7 +88,7 @@ impl Lesson {
     }
 
     fn touch(&mut self, index: i32, cx: &mut Cx<'_>) {
-        let Some(told) = &self.told else { return };
+        let Some(told) = self.told.as_ref().filter(|_| !self.asked) else { return };
         let Some(board) = told.board.as_ref().filter(|_| !told.wanted.is_empty()) else { return };
         let Some(at) = Layout::still(board).point(index) else { return };
         match meaning(board, self.picked, at) {
@@ -106,24 +109,22 @@ impl Lesson {
 
     /// Handles a reply; replies to outdated requests are ignored.
     pub(crate) fn reply(&mut self, Question(asked): &Question, answer: Answer, cx: &mut Cx<'_>) {
+        if *asked != self.shown() {
+            return;
+        }
+        self.asked = false;
         match answer {
             Ok(reply::Body::Lesson(lesson)) => {
-                if (i32::from(self.game), self.step, &self.actions)
-                    == (asked.game, asked.step, &asked.actions)
-                {
-                    if !asked.actions.is_empty() {
-                        let done = lesson.wanted.is_empty();
-                        cx.feel.hear(if done { Cue::YourTurn } else { Cue::Stone });
-                    }
-                    self.told = Some(lesson);
+                if !asked.actions.is_empty() {
+                    let done = lesson.wanted.is_empty();
+                    cx.feel.hear(if done { Cue::YourTurn } else { Cue::Stone });
                 }
+                self.told = Some(lesson);
             }
             Ok(_) => {}
             Err(refusal) => {
                 // The last action was not accepted.
-                if self.actions == asked.actions {
-                    self.actions.pop();
-                }
+                self.actions.pop();
                 cx.go.refused(refusal, Remark::BadRequest);
             }
         }

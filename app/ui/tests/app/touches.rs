@@ -7,7 +7,7 @@ use i_slint_backend_testing::{AccessibleRole, ElementHandle};
 use proto::board::{Side, action};
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;
-use qiyou::screens::{BoardAdapter, Dialog, Game, Navigation, NewGameAdapter, Page, Remark};
+use qiyou::screens::{BoardAdapter, Dialog, Game, LessonAdapter, Navigation, NewGameAdapter, Page, Remark};
 use slint::platform::Key;
 use slint::{ComponentHandle, Model};
 
@@ -874,4 +874,27 @@ fn a_touch_beside_a_text_field_ends_the_typing() {
         let named: Vec<_> = named.collect();
         assert!(named.len() == 1 && named[0].ends_with('x'), "after {beside}: {named:?}");
     }
+}
+
+#[test]
+fn a_lesson_takes_no_touch_before_the_one_before_is_answered() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.learn(Game::Gomoku);
+    told.answer(&stage);
+    let touch = |told: &Told, index| {
+        told.app.window().global::<LessonAdapter<'_>>().invoke_touch(index);
+        stage.pass(Duration::ZERO);
+    };
+    // A finger that hits twice, and one that hits elsewhere in between.
+    for index in [7 * 15 + 7, 7 * 15 + 7, 3] {
+        touch(&told, index);
+    }
+    let asked = told.asked();
+    let [request] = &asked[..] else { panic!("one touch is asked about: {asked:?}") };
+    let request::Body::Teach(teach) = body(request) else { panic!("{request:?}") };
+    assert_eq!(teach.actions.len(), 1);
+    told.reply(request.id, reply::Body::Lesson(games::lesson(teach)));
+    stage.pass(Duration::ZERO);
+    assert!(told.app.window().global::<LessonAdapter<'_>>().get_finished());
 }
