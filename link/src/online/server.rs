@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
 use sasl::common::{ChannelBinding, Credentials};
-use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufStream, ReadBuf};
+use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -261,7 +261,9 @@ async fn open(
         None => DnsConfig::srv_default_client(&domain).resolve().await.map_err(failed)?,
     };
     tcp.set_nodelay(true).map_err(io_failed)?;
-    let stream = initiate_stream(BufStream::new(tcp), ns::JABBER_CLIENT, header(&account.jid), TIMEOUTS);
+    // Nobody has shown a certificate yet, so that what is said here is not the server's last words.
+    let watched = Watched::new(tcp, LastWords::default());
+    let stream = initiate_stream(watched, ns::JABBER_CLIENT, header(&account.jid), TIMEOUTS);
     let (features, mut stream) = receive(stream.await.map_err(io_failed)?).await?;
     if !features.can_starttls() {
         return Err(Failed::new(AccountState::Policy, "the server offers no encryption"));
@@ -351,7 +353,7 @@ const OVERTIME: &[u8] = b"<stream:error><policy-violation xmlns='urn:ietf:params
 <text xmlns='urn:ietf:params:xml:ns:xmpp-streams' xml:lang='en'>A stanza took longer than two minutes.</text>\
 </stream:error></stream:stream>";
 
-/// Reads through a buffer, prunes for the parser, and detects a stream error on the way.
+/// Reads through a buffer, prunes for the parser, and detects a stream error on the way. The stream before TLS has one of its own.
 struct Watched<S> {
     inner: S,
     raw: Box<[u8]>,
@@ -404,6 +406,11 @@ impl<S> Watched<S> {
             return Err(io::Error::new(io::ErrorKind::TimedOut, "a stanza of the server's never ends"));
         }
         Ok(())
+    }
+
+    /// The connection, without what was read ahead: what comes after `<proceed/>` and before TLS is from anybody.
+    fn into_inner(self) -> S {
+        self.inner
     }
 
     fn look(&mut self) {
@@ -487,6 +494,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 #[cfg(test)]
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
 
     use super::*;
     use crate::prune;
@@ -518,6 +526,71 @@ mod tests {
         let kept = prune::DEEPEST as usize - 2;
         let (begins, ends) = ("<a>".repeat(kept), "</a>".repeat(kept));
         assert_eq!(read, format!("<stream:stream><message>{begins}{ends}</message><presence/>"));
+    }
+
+    const STREAM: &str = "<?xml version='1.0'?><stream:stream xmlns='jabber:client' \
+        xmlns:stream='http://etherx.jabber.org/streams' from='example.org' id='1' version='1.0'>";
+
+    fn account(server: &str) -> Account {
+        Account::new("anna@example.org", "secret", Some(server)).expect("an account")
+    }
+
+    /// How [`open`] fails when somebody gives these answers in place of the server, each as soon as the client has sent the text
+    /// before it, and then says nothing more.
+    async fn opened(answers: &[(&str, String)]) -> Failed {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let account = account(&listener.local_addr().expect("an address").to_string());
+        let server = async {
+            let (mut tcp, _) = listener.accept().await.expect("a client");
+            let mut heard = Vec::new();
+            for (asked, answer) in answers {
+                while !String::from_utf8_lossy(&heard).contains(asked) {
+                    let count = tcp.read_buf(&mut heard).await.expect("the client stays");
+                    assert!(count > 0, "the client is gone before it has sent {asked}");
+                }
+                // The client may have heard enough.
+                let _ = tcp.write_all(answer.as_bytes()).await;
+            }
+            let _ = tcp.shutdown().await;
+            let _ = tcp.read_to_end(&mut heard).await;
+        };
+        let (config, last_words) = (OnlineConfig::default(), LastWords::default());
+        let (opened, ()) = tokio::join!(open(&account, &config, &last_words), server);
+        opened.err().expect("no stream without TLS")
+    }
+
+    #[tokio::test]
+    async fn before_tls_nesting_is_cut_as_it_is_within() {
+        // So many levels overflow the stack of a parser that is given all.
+        let deep = format!("{}{}", "<a>".repeat(20_000), "</a>".repeat(20_000));
+        let features = format!("{STREAM}<stream:features>{deep}</stream:features>");
+        let failed = opened(&[("<stream:stream", features)]).await;
+        assert_eq!(failed.state, AccountState::Policy, "{}", failed.detail);
+
+        let offered = format!(
+            "{STREAM}<stream:features><starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/></stream:features>"
+        );
+        let message = format!("<message>{deep}</message>");
+        let failed =
+            opened(&[("<stream:stream", offered), ("urn:ietf:params:xml:ns:xmpp-tls", message)]).await;
+        assert_eq!(failed.state, AccountState::ServerGone, "{}", failed.detail);
+    }
+
+    #[tokio::test]
+    async fn what_is_said_before_tls_is_not_read_within_it() {
+        const PROCEED: &[u8] = b"<proceed/>";
+        let (ours, mut server) = tokio::io::duplex(4 << 10);
+        let mut watched = Watched::new(ours, LastWords::default());
+        server.write_all(&[PROCEED, b"<smuggled/>"].concat()).await.expect("room");
+        let mut read = vec![0; PROCEED.len()];
+        watched.read_exact(&mut read).await.expect("there");
+        assert_eq!(read, PROCEED);
+        let mut tcp = watched.into_inner();
+        server.write_all(b"TLS").await.expect("room");
+        drop(server);
+        let mut read = String::new();
+        tcp.read_to_string(&mut read).await.expect("all of it");
+        assert_eq!(read, "TLS");
     }
 
     fn tokio_test_reader(first: &'static [u8], second: &'static [u8]) -> impl AsyncRead + AsyncWrite + Unpin {
