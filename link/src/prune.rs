@@ -94,6 +94,12 @@ impl Pruner {
         self.depth > 1 || self.bytes > 0
     }
 
+    /// Whether a passing start tag alone is as long as a stanza may be. It cannot be cut, and the parser collects its attributes:
+    /// the stream has to end.
+    pub fn is_within_endless_tag(&self) -> bool {
+        self.passing && matches!(self.state, State::Start { .. }) && self.bytes > 2 * LONGEST
+    }
+
     /// Whether text at the present depth passes.
     fn text_passes(&self) -> bool {
         self.closing.is_none() && self.depth <= DEEPEST

@@ -397,6 +397,9 @@ impl<S> Watched<S> {
             tracing::info!("a stanza too deep or too long was cut short");
             self.last_words.pruned();
         }
+        if self.pruner.is_within_endless_tag() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a tag of the server's never ends"));
+        }
         let begun = self.pruner.within_stanza().then(|| self.begun.unwrap_or_else(Instant::now));
         self.begun = begun;
         self.look();
@@ -449,9 +452,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncBufRead for Watched<S> {
             if count == 0 {
                 return Poll::Ready(Ok(&[]));
             }
-            if let Err(overtime) = this.take_in(count) {
-                this.send_overtime(cx);
-                return Poll::Ready(Err(overtime));
+            if let Err(ended) = this.take_in(count) {
+                if ended.kind() == io::ErrorKind::TimedOut {
+                    this.send_overtime(cx);
+                }
+                return Poll::Ready(Err(ended));
             }
         }
         Poll::Ready(Ok(&this.buffer[this.taken..]))
@@ -574,6 +579,28 @@ mod tests {
         let failed =
             opened(&[("<stream:stream", offered), ("urn:ietf:params:xml:ns:xmpp-tls", message)]).await;
         assert_eq!(failed.state, AccountState::ServerGone, "{}", failed.detail);
+    }
+
+    #[tokio::test]
+    async fn a_tag_that_never_ends_ends_the_stream() {
+        let (ours, mut server) = tokio::io::duplex(4 << 10);
+        let account = account("");
+        let client = async {
+            let watched = Watched::new(ours, LastWords::default());
+            initiate_stream(watched, ns::JABBER_CLIENT, header(&account.jid), TIMEOUTS).await.is_err()
+        };
+        let attribute = format!(" a='{}'", "x".repeat(1_000));
+        let server = async move {
+            let mut sent = 0;
+            server.write_all(b"<stream:stream").await.expect("room");
+            while sent < prune::LONGEST * 8 && server.write_all(attribute.as_bytes()).await.is_ok() {
+                sent += attribute.len();
+            }
+            sent
+        };
+        let (failed, sent) = tokio::join!(client, server);
+        assert!(failed);
+        assert!(sent < prune::LONGEST * 3, "{sent} bytes were taken");
     }
 
     #[tokio::test]
