@@ -78,3 +78,46 @@ fn hear(pair: &mut Pair, envelope: Envelope) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// Each is the hello of a friend, a message, a second, what the honest side plays, and the message again. A new message needs
+    /// its seed written: `WRITE_SEEDS=1 cargo test -p fuzz`, after `cargo test -p proto` has written the golden one.
+    #[test]
+    fn a_session_has_a_seed_for_each_golden_message() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let (golden, seeds) = (here.join(crate::GOLDEN).join("peer"), here.join("seeds/session"));
+        let hello = fs::read(golden.join("01-hello-friend")).expect("a seed");
+        for entry in fs::read_dir(&golden).expect("readable") {
+            let name = entry.expect("readable").file_name();
+            let message = about_the_match(fs::read(golden.join(&name)).expect("readable"));
+            let message = sized(&message);
+            let bytes = [&sized(&hello)[..], &message[..], &[0, 1, 0][..], &message[..]].concat();
+            if std::env::var_os("WRITE_SEEDS").is_some() {
+                fs::write(seeds.join(&name), &bytes).expect("written");
+            }
+            let seed = fs::read(seeds.join(&name)).unwrap_or_else(|error| panic!("{name:?}: {error}"));
+            assert_eq!(seed, bytes, "{name:?}");
+        }
+    }
+
+    fn sized(message: &[u8]) -> Vec<u8> {
+        let length = u8::try_from(message.len()).expect("golden messages are short");
+        [&[length][..], message].concat()
+    }
+
+    /// The message with an id of this session in place of its first: all but a hello, and a gift, which is of a match of its own.
+    fn about_the_match(mut message: Vec<u8>) -> Vec<u8> {
+        const GOLDEN_ID: &[u8] = b"sixteen bytes id";
+        const ID: [u8; 16] = [1; 16];
+        const WITHOUT: [u8; 2] = [1, 22];
+        let at = message.windows(GOLDEN_ID.len()).position(|window| window == GOLDEN_ID);
+        if let Some(at) = at.filter(|_| !WITHOUT.contains(&message[0])) {
+            message[at..at + ID.len()].copy_from_slice(&ID);
+        }
+        message
+    }
+}
