@@ -1,7 +1,7 @@
 //! Fuzz targets: for each, a check that holds for any bytes, and seeds to begin from.
 //!
 //! `cargo test` runs each check over its seeds and over a fixed number of random [mutations](Mutator) of them; `make fuzz` lets
-//! libFuzzer search for inputs that reach new code, and measures time and memory of each (`src/main.rs`).
+//! libFuzzer search for inputs that reach new code, and measures time and memory of each (`examples/qiyou-fuzz.rs`).
 
 #![forbid(unsafe_code)]
 
