@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use proto::peer;
 
+use crate::buckets::Bucket;
 use crate::effects::Effects;
 use crate::liveness::Liveness;
 use crate::{Event, Instant};
@@ -15,6 +16,8 @@ pub(crate) struct Cx<'a> {
     pub(crate) half_round_trip: Duration,
     pub(crate) effects: &'a mut Effects,
     pub(crate) liveness: &'a mut Liveness,
+    /// See [`crate::buckets::Buckets`].
+    pub(crate) analyses: &'a mut Bucket,
 }
 
 impl Cx<'_> {

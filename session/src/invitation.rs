@@ -19,6 +19,7 @@ use engine::{AnyGame, GameKind, Setup, Side};
 use proto::peer::{self, invite_answer::Answer};
 use sha2::{Digest, Sha256};
 
+use crate::buckets::Bucket;
 use crate::effects::Effects;
 use crate::match_state::Reach;
 use crate::{
@@ -43,6 +44,8 @@ pub(crate) struct Around<'a> {
     pub(crate) peer_capabilities: Capabilities,
     pub(crate) matches: &'a [MatchState],
     pub(crate) nonces: &'a mut Nonces,
+    /// See [`crate::buckets::Buckets`].
+    pub(crate) invites: &'a mut Bucket,
     pub(crate) effects: &'a mut Effects,
 }
 
@@ -437,6 +440,11 @@ impl Invitations {
             || self.considers(id)
             || countered.into_iter().any(|mine| mine.counters == Some(id))
         {
+            return Ok(None);
+        }
+        // Checked before the board is looked at, which is the expensive part.
+        if !cx.invites.take(cx.now) {
+            cx.answer(id, Answer::Decline(peer::DeclineReason::DeclineBusy.into()), None);
             return Ok(None);
         }
         // An unknown setup or pace may be valid in a newer version.

@@ -61,6 +61,12 @@ impl MatchState {
             self.analysis_waits = Some(analysis).filter(|analysis| analysis.revision >= self.revision());
             return Ok(());
         }
+        // Checked before unpacking and replaying, which are the expensive part. What waits, the peer has replaced by this.
+        self.analysis_waits = None;
+        if analysis.open && !cx.analyses.take(cx.now) {
+            self.analysis_waits = Some(analysis);
+            return Ok(());
+        }
         let at = if analysis.open {
             let tried = wire::unpack_actions(&analysis.actions).map_err(|_| WRONG)?;
             if tried.len() > TRIED_ACTIONS || self.position_with(analysis.ply, &tried).is_none() {
@@ -85,8 +91,14 @@ impl MatchState {
         Ok(())
     }
 
-    /// Applies a message that came too early, once the match is ready for it. A message that is invalid by now is dropped: the
-    /// message that made the match ready is not to blame.
+    /// Whether an analysis of the peer waits for nothing but its turn.
+    pub(crate) fn analysis_is_due(&self) -> bool {
+        let revision = self.analysis_waits.as_ref().map(|analysis| analysis.revision);
+        self.can_analyse() && revision == Some(self.revision())
+    }
+
+    /// Applies a message that came too early or too fast, once the match is ready for it. A message that is invalid is dropped: the
+    /// message or the time that made the match ready is not to blame.
     pub(crate) fn waiting_analysis(&mut self, cx: &mut Cx<'_>) {
         let ready = self.can_analyse();
         if let Some(analysis) = self.analysis_waits.take_if(|_| ready) {

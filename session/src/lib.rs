@@ -42,6 +42,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod buckets;
 mod capabilities;
 mod chat;
 mod clock;

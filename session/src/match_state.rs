@@ -45,7 +45,7 @@ pub struct MatchState {
     pub(crate) record_sent: bool,
     /// The shared analysis after the end.
     pub(crate) shared: Shared,
-    /// An analysis of the peer that arrived before the records were known to be equal.
+    /// An analysis of the peer that arrived before the records were known to be equal, or faster than analyses are replayed.
     pub(crate) analysis_waits: Option<proto::peer::Analysis>,
     /// A drop stopped the clock within the present action: the two sides may have detected it at different times.
     pub(crate) interrupted: bool,

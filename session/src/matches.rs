@@ -26,8 +26,9 @@ impl Session {
         step: impl FnOnce(&mut MatchState, &mut Cx<'_>) -> T,
     ) -> T {
         let half_round_trip = self.liveness.round_trip().unwrap_or_default() / 2;
-        let Self { matches, effects, liveness, now, .. } = self;
-        step(&mut matches[index], &mut Cx { now: *now, half_round_trip, effects, liveness })
+        let Self { matches, effects, liveness, buckets, now, .. } = self;
+        let analyses = &mut buckets.analyses;
+        step(&mut matches[index], &mut Cx { now: *now, half_round_trip, effects, liveness, analyses })
     }
 
     /// Runs a transition of each match.
@@ -105,7 +106,9 @@ impl Session {
     /// Runs a transition of the invitations.
     pub(crate) fn invitations<T>(&mut self, step: impl FnOnce(&mut Invitations, &mut Around<'_>) -> T) -> T {
         let link_is_up = matches!(self.link, Link::Up);
-        let Self { invitations, matches, effects, nonces, peer_games, peer_capabilities, now, .. } = self;
+        let Self {
+            invitations, matches, effects, nonces, peer_games, peer_capabilities, buckets, now, ..
+        } = self;
         let around = &mut Around {
             now: *now,
             link_is_up,
@@ -113,6 +116,7 @@ impl Session {
             peer_capabilities: *peer_capabilities,
             matches,
             nonces,
+            invites: &mut buckets.invites,
             effects,
         };
         step(invitations, around)
@@ -286,6 +290,10 @@ impl Session {
 
     pub(crate) fn received_record(&mut self, record: &peer::Record) -> Result<(), Violation> {
         const WRONG: Violation = Violation::OutOfBounds("record");
+        // Checked before unpacking and replaying the record, which are the expensive part.
+        if !self.buckets.records.take(self.now) {
+            return Ok(());
+        }
         let theirs = resume::read_record(record)?;
         let id = theirs.id();
         let reveal = match &record.reveal[..] {

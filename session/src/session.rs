@@ -6,6 +6,7 @@ use std::time::Duration;
 use engine::GameKind;
 use proto::{limits, peer};
 
+use crate::buckets::Buckets;
 use crate::club::Telling;
 use crate::comparison::Comparison;
 use crate::effects::Effects;
@@ -51,6 +52,7 @@ pub struct Session {
     pub(crate) said_here: Pace,
     pub(crate) said_there: Pace,
     pub(crate) telling: Telling,
+    pub(crate) buckets: Buckets,
     pub(crate) effects: Effects,
 }
 
@@ -114,6 +116,7 @@ impl Session {
             said_here: Pace::default(),
             said_there: Pace::default(),
             telling: Telling::default(),
+            buckets: Buckets::default(),
             effects: Effects::default(),
         };
         for (record, settled) in config.matches {
@@ -372,6 +375,7 @@ impl Session {
     fn tick(&mut self) {
         self.invitations(Invitations::due);
         self.clubs_due();
+        self.each(MatchState::waiting_analysis);
         if matches!(self.link, Link::Down | Link::Closed(_)) {
             return;
         }
@@ -400,8 +404,15 @@ impl Session {
             Link::Greeting { .. } => Some(self.liveness.next(false)),
             Link::Comparing { .. } | Link::Up => Some(self.liveness.next(true)),
         };
-        let all =
-            [link, self.meeting_ends(), self.invitations.next(), self.next_clock(), self.telling.due_at()];
+        let analysis = self.matches.iter().any(MatchState::analysis_is_due);
+        let all = [
+            link,
+            self.meeting_ends(),
+            self.invitations.next(),
+            self.next_clock(),
+            self.telling.due_at(),
+            analysis.then(|| self.buckets.analyses.next()),
+        ];
         all.into_iter().flatten().min()
     }
 
@@ -431,6 +442,7 @@ impl Session {
         self.each(MatchState::link_lost);
         self.liveness = Liveness::default();
         self.telling = Telling::default();
+        self.buckets = Buckets::default();
     }
 
     pub(crate) fn send(&mut self, message: impl Into<peer::Envelope>) {

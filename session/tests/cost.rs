@@ -6,6 +6,7 @@ mod pair;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::time::Duration;
 
 use bytes::Bytes;
 use engine::lights_out::{LightsOutSetup, Start};
@@ -14,7 +15,7 @@ use pair::{ANNA, BERT, Pair};
 use proto::peer::{self, Envelope};
 use proto::{board, limits};
 use session::club::{self, Club, PlayerKind};
-use session::{Colours, Event, Input, MatchId, Terms, wire};
+use session::{Colours, Command, Event, Input, MatchId, Terms, wire};
 
 /// Counts the bytes that this thread asks for.
 struct Counting;
@@ -381,4 +382,104 @@ fn of_a_flood_of_gifts_few_are_unpacked() {
     pair.drain(BERT);
     let told = pair.devices[BERT].told();
     assert_eq!(told.iter().filter(|event| matches!(event, Event::Gift(_))).count(), 8);
+}
+
+#[test]
+fn a_record_of_the_greatest_length_costs_no_more_for_each_action_than_a_short_one() {
+    let mut setup = GameKind::Go.default_setup();
+    setup.choose("size", "25").expect("an option");
+    let mut game = AnyGame::new(&setup).expect("a setup");
+    let mut played = Vec::new();
+    while played.len() < limits::RECORD_ACTIONS {
+        let mut legal = game.legal_actions();
+        // Nobody passes, so that the game goes on.
+        legal.retain(|action| matches!(action, engine::Action::Place(_)));
+        let next = legal[(played.len() * 37) % legal.len()];
+        game.act(next).expect("it is legal");
+        played.push(next);
+    }
+    let wired = wire::setup(&setup);
+    for (what, (asked, told)) in [
+        ("record", cost(record(wired.clone(), &played))),
+        ("gift", cost(gift(record(wired.clone(), &played)))),
+    ] {
+        println!("{what} of {} actions: {asked} bytes", played.len());
+        assert!(asked < BOARD + played.len() * ACTION, "{what}: {asked} bytes");
+        assert_eq!(told.len(), 1, "{what}: it was replayed");
+    }
+}
+
+#[test]
+fn of_a_flood_of_records_few_are_replayed_and_nobody_is_guilty() {
+    let setup = GameKind::Go.default_setup();
+    let message = record(wire::setup(&setup), &actions(&setup, 60));
+    let (one, _) = cost(message.clone());
+    let mut pair = Pair::friends();
+    pair.connect();
+    pair.run();
+    pair.devices[BERT].told();
+    let before = ASKED.get();
+    let now = pair.now;
+    for _ in 0..200 {
+        let done = pair.devices[BERT].session.handle(now, Input::Received(message.clone().into()));
+        assert!(done.is_ok(), "it may come from an honest peer");
+    }
+    let asked = ASKED.get() - before;
+    println!("one record: {one} bytes, two hundred at once: {asked} bytes");
+    assert!(asked < 50 * one, "{asked} bytes");
+    pair.drain(BERT);
+    assert!(matches!(pair.devices[BERT].told()[..], [Event::Invited { .. }]));
+}
+
+#[test]
+fn of_a_flood_of_analyses_few_are_replayed_and_the_last_one_is_shown_in_the_end() {
+    let (mut pair, id) = in_a_match(&GameKind::Go.default_setup());
+    pair.command(ANNA, Command::Resign(id)).expect("it goes on");
+    pair.run();
+    pair.devices[BERT].told();
+    let revision = pair.devices[BERT].state(id).record().revision;
+    let ply = |version: u32| version % 40;
+    for version in 1..=200 {
+        let analysis = peer::Analysis {
+            match_id: Bytes::copy_from_slice(&id.0),
+            revision,
+            version,
+            open: true,
+            ply: ply(version),
+            ..peer::Analysis::default()
+        };
+        pair.input(BERT, Input::Received(analysis.into()));
+    }
+    let shown = |events: Vec<Event>| {
+        events.into_iter().filter(|event| matches!(event, Event::AnalysisChanged(_))).count()
+    };
+    assert_eq!(shown(pair.devices[BERT].told()), 32);
+    assert_eq!(pair.devices[BERT].state(id).analysis().map(|at| at.ply), Some(32));
+    pair.wait(Duration::from_secs(1));
+    assert_eq!(shown(pair.devices[BERT].told()), 1);
+    assert_eq!(pair.devices[BERT].state(id).analysis().map(|at| at.ply), Some(ply(200)));
+}
+
+#[test]
+fn of_a_flood_of_invitations_few_boards_are_looked_at_and_each_has_its_answer() {
+    use peer::{DeclineReason, invite_answer::Answer};
+    let mut pair = Pair::friends();
+    pair.connect();
+    pair.run();
+    pair.devices[BERT].sent.clear();
+    for number in 0..100 {
+        // A board of lights for one person, which is generated before it is declined.
+        let setup = wire::setup(&GameKind::LightsOut.default_setup());
+        let message = peer::Invite { invite_id: Bytes::from(vec![number; 16]), ..invite(setup) };
+        pair.input(BERT, Input::Received(message.into()));
+    }
+    let answered = |reason: DeclineReason| {
+        let with = |sent: &&Envelope| {
+            matches!(sent, Envelope::InviteAnswer(answer)
+                if answer.answer == Some(Answer::Decline(reason.into())))
+        };
+        pair.devices[BERT].sent.iter().filter(with).count()
+    };
+    assert_eq!(answered(DeclineReason::DeclineUnknownGame), 32);
+    assert_eq!(answered(DeclineReason::DeclineBusy), 68);
 }

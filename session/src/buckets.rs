@@ -1,0 +1,75 @@
+//! Token buckets: how often a peer may have this device replay a record or look at a board. Who asks faster than the bucket of its
+//! kind is refilled waits or is not heard, without replaying anything and without a violation.
+
+use std::time::Duration;
+
+use crate::Instant;
+
+/// The buckets of one link: a new link begins with full ones, because a lost link has to be resumed as often as it is lost. The host
+/// limits how often a peer may begin a link.
+pub(crate) struct Buckets {
+    /// Whole records. Each match is sent at most once on a link, as a whole, and the peer has at most 24 of them: the open
+    /// ones ([`crate::MAX_MATCHES`]), those that it was promised besides ([`crate::PROMISES`]), and the last settled ones.
+    /// What is sent later follows from what a person does.
+    pub(crate) records: Bucket,
+    /// Positions of a joint analysis: on a new link once or twice for each finished match, then as fast as a person leafs. What
+    /// comes faster, such as from a key that is held, waits for its turn, and the latest replaces the earlier ones.
+    pub(crate) analyses: Bucket,
+    /// Boards of invitations. Two are open at a time, and a person answers each.
+    pub(crate) invites: Bucket,
+}
+
+impl Default for Buckets {
+    fn default() -> Self {
+        let second = Duration::from_secs(1);
+        Self {
+            records: Bucket::new(32, second),
+            analyses: Bucket::new(32, second / 10),
+            invites: Bucket::new(32, second),
+        }
+    }
+}
+
+/// A token bucket, kept as the theoretical arrival time of GCRA (ITU-T I.371).
+pub(crate) struct Bucket {
+    size: u32,
+    /// Time in which one token comes back.
+    refill: Duration,
+    /// When all tokens are there again.
+    full_at: Instant,
+}
+
+impl Bucket {
+    fn new(size: u32, refill: Duration) -> Self {
+        Self { size, refill, full_at: Instant::default() }
+    }
+
+    /// Takes a token. `false` if there is none.
+    pub(crate) fn take(&mut self, now: Instant) -> bool {
+        let is_there = self.next() <= now;
+        if is_there {
+            self.full_at = self.full_at.max(now) + self.refill;
+        }
+        is_there
+    }
+
+    /// When there is a token; in the past if there is one.
+    pub(crate) fn next(&self) -> Instant {
+        Instant(self.full_at.0.saturating_sub(self.refill * (self.size - 1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_gives_all_its_tokens_at_once_and_then_one_whenever_one_has_come_back() {
+        let at = |ms| Instant(Duration::from_millis(ms));
+        let mut bucket = Bucket::new(3, Duration::from_millis(100));
+        let mut taken = |ms| (0..10).filter(|_| bucket.take(at(ms))).count();
+        let times = [5_000, 5_099, 5_100, 5_350, 5_399, 5_400, 60_000];
+        assert_eq!(times.map(&mut taken), [3, 0, 1, 2, 0, 1, 3]);
+        assert_eq!(bucket.next(), at(60_100));
+    }
+}
