@@ -102,6 +102,8 @@ pub(crate) enum Message {
     Imported(Responder, Result<Box<Imported>, Refusal>),
     /// A kept match that was replayed for this responder.
     Replayed(Responder, Result<Replayed, Refusal>),
+    /// The offered copy of a match with this number was replayed; `None` if it cannot be shown.
+    GiftReplayed(u64, Option<Box<control::MatchSummary>>),
     /// The thread of an export, a backup or a restoration has ended.
     WorkEnded(crate::work::Job),
     /// From the analysis with this ticket: the evaluation of the next position, or `None` at the end.
@@ -378,6 +380,7 @@ impl Actor {
                 responder.answer(kept.map(in_room));
             }
             Message::Replayed(responder, replayed) => self.replayed(responder, replayed),
+            Message::GiftReplayed(number, summary) => self.gift_replayed(number, summary),
             Message::WorkEnded(job) => self.work.ended(job),
             Message::Judged(ticket, judged) => {
                 let told = self.judge.judged(ticket, judged, &mut self.journal, &self.wall_clock);

@@ -18,11 +18,14 @@ pub(crate) struct Gift {
     from: PlayerId,
     record: MatchRecord,
     came_unix_ms: i64,
+    /// The match as in a list; `None` until it was replayed.
+    summary: Option<control::MatchSummary>,
 }
 
 impl Gift {
     /// Identifies the offer while the host runs.
-    pub(crate) fn number(&self) -> u64 {
+    #[cfg(test)]
+    fn number(&self) -> u64 {
         self.number
     }
 
@@ -42,14 +45,15 @@ impl Gift {
         }
     }
 
-    /// The gift for clients. `name`: who gives it.
-    pub(crate) fn shown(&self, name: String, summary: control::MatchSummary) -> control::Gift {
-        control::Gift {
+    /// The gift for clients, once it was replayed. `name`: who gives it.
+    pub(crate) fn shown(&self, name: String) -> Option<control::Gift> {
+        let summary = self.summary.clone()?;
+        Some(control::Gift {
             gift_id: self.number.to_string(),
             peer: self.from.to_string(),
             name,
             r#match: Some(summary),
-        }
+        })
     }
 
     /// The record as kept here: like an imported file, a match of this device with a new id.
@@ -70,6 +74,7 @@ impl Gift {
 pub(crate) struct Gifts {
     open: Vec<Gift>,
     last: u64,
+    is_replaying: bool,
 }
 
 impl Gifts {
@@ -85,8 +90,30 @@ impl Gifts {
             return None;
         }
         self.last += 1;
-        self.open.push(Gift { number: self.last, from, record, came_unix_ms });
+        self.open.push(Gift { number: self.last, from, record, came_unix_ms, summary: None });
         self.open.last()
+    }
+
+    /// The next offer to replay: one after another, so that clients see them in the order in which they came. `None` while one
+    /// is replayed, which [`replayed`](Self::replayed) ends.
+    pub(crate) fn next_to_replay(&mut self) -> Option<(u64, SavedMatch)> {
+        if self.is_replaying {
+            return None;
+        }
+        let gift = self.open.iter().find(|gift| gift.summary.is_none())?;
+        self.is_replaying = true;
+        Some((gift.number, gift.as_saved()))
+    }
+
+    /// Adds what was replayed to its offer, if that is still open. `None`: the offer cannot be shown, and is removed.
+    pub(crate) fn replayed(&mut self, number: u64, summary: Option<control::MatchSummary>) {
+        self.is_replaying = false;
+        if summary.is_none() {
+            self.remove(number);
+        }
+        if let Some(gift) = self.open.iter_mut().find(|gift| gift.number == number) {
+            gift.summary = summary;
+        }
     }
 
     pub(crate) fn get(&self, number: u64) -> Option<&Gift> {
@@ -167,6 +194,30 @@ mod tests {
         let mut gifts = Gifts::default();
         assert!(gifts.offer(ANNA, true, record(), 0).is_none());
         assert!(gifts.all().is_empty());
+    }
+
+    #[test]
+    fn offers_are_replayed_one_after_another_and_shown_once_they_were() {
+        let mut gifts = Gifts::default();
+        for number in 1..=3 {
+            assert_eq!(gifts.offer(ANNA, false, record(), 0).map(Gift::number), Some(number));
+        }
+        let next = |gifts: &mut Gifts| gifts.next_to_replay().map(|(number, _)| number);
+        let shown = |gifts: &Gifts| -> Vec<String> {
+            let all = gifts.all().iter().filter_map(|gift| gift.shown("Anna".into()));
+            all.map(|gift| gift.gift_id).collect()
+        };
+        assert_eq!((next(&mut gifts), next(&mut gifts)), (Some(1), None), "one at a time");
+        assert!(shown(&gifts).is_empty());
+        gifts.replayed(1, Some(control::MatchSummary::default()));
+        assert_eq!((next(&mut gifts), shown(&gifts)), (Some(2), vec!["1".to_owned()]));
+        // It cannot be shown.
+        gifts.replayed(2, None);
+        assert_eq!(next(&mut gifts), Some(3));
+        // It was answered meanwhile.
+        gifts.remove(3);
+        gifts.replayed(3, Some(control::MatchSummary::default()));
+        assert_eq!((next(&mut gifts), shown(&gifts)), (None, vec!["1".to_owned()]));
     }
 
     #[test]

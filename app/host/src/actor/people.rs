@@ -10,7 +10,8 @@ use session::{
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
-use crate::actor::{Actor, DISK_RETRY, notice};
+use crate::actor::{Actor, DISK_RETRY, Message, notice};
+use crate::archive;
 use crate::dialing::{DialingEvent, Target};
 use crate::gifts::Gift;
 use crate::invitations::Offered;
@@ -530,17 +531,35 @@ impl Actor {
     fn gift_came(&mut self, from: PlayerId, record: MatchRecord) {
         let muted = self.people.get(&from).and_then(|peer| peer.friend.as_ref()).is_none_or(|one| one.muted);
         let now = self.wall_clock.unix_ms();
-        let Some(number) = self.gifts.offer(from, muted, record, now).map(Gift::number) else {
+        if self.gifts.offer(from, muted, record, now).is_none() {
             return info!(muted, "a gift is not shown");
-        };
-        match self.gifts.get(number).and_then(|gift| self.shown_gift(gift)) {
-            Some(shown) => self.tell(event::Body::Gift(shown)),
-            None => self.gifts.remove(number),
         }
+        self.replay_gift();
+    }
+
+    /// Replays the next offered match on another thread; [`gift_replayed`](Self::gift_replayed) shows it.
+    fn replay_gift(&mut self) {
+        let Some((number, saved)) = self.gifts.next_to_replay() else { return };
+        let (seats, inbox) = (self.shown_seats(&saved), self.inbox.clone());
+        let replay = move || {
+            let summary = std::panic::AssertUnwindSafe(|| archive::summary(saved, seats, true));
+            let summary = std::panic::catch_unwind(summary).ok().flatten().map(Box::new);
+            // Sending fails only after the actor has ended.
+            drop(inbox.send(Message::GiftReplayed(number, summary)));
+        };
+        self.tasks.spawn(self.work.review(replay));
+    }
+
+    pub(crate) fn gift_replayed(&mut self, number: u64, summary: Option<Box<control::MatchSummary>>) {
+        self.gifts.replayed(number, summary.map(|summary| *summary));
+        if let Some(shown) = self.gifts.get(number).and_then(|gift| self.shown_gift(gift)) {
+            self.tell(event::Body::Gift(shown));
+        }
+        self.replay_gift();
     }
 
     pub(crate) fn shown_gift(&self, gift: &Gift) -> Option<control::Gift> {
-        Some(gift.shown(self.name_of(gift.from()), self.summary(gift.as_saved(), true)?))
+        gift.shown(self.name_of(gift.from()))
     }
 
     pub(crate) fn name_of(&self, key: PlayerId) -> String {

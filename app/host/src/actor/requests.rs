@@ -32,7 +32,7 @@ use crate::room_requests::{self, NewSeat, Offered};
 use crate::set_up;
 use crate::setup::{self, local_seat};
 use crate::show;
-use crate::store::{self, SavedMatch};
+use crate::store;
 use crate::work::Job;
 
 /// Maximum number of open rooms. A user keeps a few; each adds its board to every client's initial state.
@@ -313,11 +313,6 @@ impl Actor {
         let filter = archive::filter(asked, people);
         let page = archive::Page::read(asked, &filter, &self.journal, |saved| self.shown_seats(saved));
         self.review(responder, page.map(|page| move || Ok(Answer::Matches(page.shown()))));
-    }
-
-    pub(crate) fn summary(&self, saved: SavedMatch, with_board: bool) -> Option<control::MatchSummary> {
-        let seats = self.shown_seats(&saved);
-        archive::summary(saved, seats, with_board)
     }
 
     /// Begins a match that goes on from a position of a kept one, which is replayed on another thread.
