@@ -1,4 +1,5 @@
-//! Recovery from a damaged database: the file is set aside unchanged, and its readable rows are copied to a new one.
+//! Recovery from a damaged database: the file and its log are set aside unchanged, and their readable rows are copied to a new
+//! file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,22 +35,24 @@ const TABLES: [&str; 17] = [
 /// SQLite's files beside a database.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-/// Moves the file to the first free name, and returns that path.
+/// The name of SQLite's file with this ending beside a database.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Moves the file and its log to the first free name, and returns that path.
 pub(super) fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
     let aside = (1..u32::MAX)
         .map(|number| path.with_file_name(format!("{DATABASE}.damaged-{number}")))
         .find(|name| !name.exists())
         .expect("nobody keeps four billion damaged files");
-    let with = |path: &Path, ending: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(ending);
-        PathBuf::from(name)
-    };
     // Its log is moved first: a new database must not be opened with the old one's log.
     for ending in BESIDE {
-        let from = with(path, ending);
+        let from = beside(path, ending);
         if from.exists() {
-            fs::rename(from, with(&aside, ending))?;
+            fs::rename(from, beside(&aside, ending))?;
         }
     }
     fs::rename(path, &aside)?;
@@ -60,21 +63,60 @@ pub(super) fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
 pub(super) fn copy_readable(aside: &Path, into: &mut Connection) -> rusqlite::Result<usize> {
     // A copy is read, because SQLite may merge the log into the file that it opens.
     let work = aside.with_extension("work");
-    let copied = fs::copy(aside, &work);
+    // A start that was cut short may have left one.
+    remove(&work, &["", "-wal", "-shm"]);
+    let saved = copy_through(aside, &work, into);
+    remove(&work, &["", "-wal", "-shm"]);
+    if let Ok(rows) = saved {
+        info!(rows, "what could be read of the damaged file was kept");
+    }
+    saved
+}
+
+fn remove(path: &Path, endings: &[&str]) {
+    for ending in endings {
+        let _ = fs::remove_file(beside(path, ending));
+    }
+}
+
+fn copy_through(aside: &Path, work: &Path, into: &mut Connection) -> rusqlite::Result<usize> {
+    if fs::copy(aside, work).is_err() {
+        return Ok(0);
+    }
+    // What was written last may be in the log alone. SQLite makes the index of a log anew.
+    let log = beside(aside, "-wal");
+    if log.exists() && !(fs::copy(log, beside(work, "-wal")).is_ok() && is_readable(work)) {
+        warn!("the log of the damaged file cannot be read: the file is read without it");
+        remove(work, &BESIDE);
+    }
     let transaction = into.transaction()?;
     let mut saved = 0;
-    if copied.is_ok() {
-        for table in TABLES {
-            match copy_table(&work, table, &transaction) {
-                Ok(rows) => saved += rows,
-                Err(error) => warn!(table, %error, "nothing of it can be read any more"),
-            }
+    for table in TABLES {
+        match copy_table(work, table, &transaction) {
+            Ok(rows) => saved += rows,
+            Err(error) => warn!(table, %error, "nothing of it can be read any more"),
         }
     }
     transaction.commit()?;
-    let _ = fs::remove_file(&work);
-    info!(rows = saved, "what could be read of the damaged file was kept");
     Ok(saved)
+}
+
+/// Whether the list of tables can be read.
+fn is_readable(path: &Path) -> bool {
+    let count = |from: Connection| {
+        from.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))
+    };
+    open(path).and_then(count).is_ok_and(|tables| tables > 0)
+}
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let from = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    // As in `schema`: the file may come from anywhere.
+    from.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    from.pragma_update(None, "trusted_schema", false)?;
+    // The log stays for the next table.
+    from.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Ok(from)
 }
 
 fn copy_table(from: &Path, table: &str, into: &rusqlite::Transaction<'_>) -> rusqlite::Result<usize> {
@@ -82,10 +124,7 @@ fn copy_table(from: &Path, table: &str, into: &rusqlite::Transaction<'_>) -> rus
     let mut saved = 0;
     // From both ends, because reading stops at a damaged page.
     for order in ["", " ORDER BY 1 DESC"] {
-        let from = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        // As in `schema`: the file may come from anywhere.
-        from.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        from.pragma_update(None, "trusted_schema", false)?;
+        let from = open(from)?;
         let found = columns(&from, table)?;
         let both: Vec<&str> = known.iter().filter(|name| found.contains(name)).map(String::as_str).collect();
         if both.is_empty() {

@@ -235,12 +235,12 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Prepare> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     let has_log = Path::new(&log).exists();
+    // The log of a program that was killed stays beside a file that is newer or damaged: closing would merge the two.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
     // The version is read before anything is written, so that a newer file stays unchanged.
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let known = MIGRATIONS.len() as i64;
     if found > known {
-        // The log of a program that was killed stays beside its file: closing would merge the two.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
         return Err(Prepare::Store(StoreError::Newer { path: path.to_owned(), found, known }));
     }
     let check: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
@@ -254,6 +254,7 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Prepare> {
     }
     // The journal mode is a byte of the file: changed last, so that a file that cannot be used stays unchanged.
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok(())
 }
 

@@ -519,6 +519,43 @@ fn a_damaged_file_is_set_aside_as_it_is_and_what_can_be_read_is_kept() {
 }
 
 #[test]
+fn of_a_damaged_file_what_is_only_in_its_log_is_kept_too() {
+    let (directory, mut store) = store();
+    for number in 1..=200 {
+        store.begin(&record(number), SEATS, 1).expect("saved");
+    }
+    // Closing merges the log.
+    drop(store);
+    let path = directory.path().join(DATABASE);
+    let log_path = directory.path().join(format!("{DATABASE}-wal"));
+    let mut torn = fs::read(&path).expect("read");
+    // The last page with matches: not that of the match with the lowest number.
+    let setup = setup_bytes(&record(1).setup);
+    let holds_matches = |page: &&mut [u8]| page.windows(setup.len()).any(|bytes| bytes == setup);
+    torn.chunks_mut(4096).rfind(holds_matches).expect("a page of matches").fill(0x5A);
+    let mut store = Store::open(directory.path()).expect("whole");
+    store.begin(&record(0), SEATS, 2).expect("saved");
+    // The power fails here.
+    let log = fs::read(&log_path).expect("a log");
+    drop(store);
+    for (log, is_kept) in [(log, true), (b"no log".to_vec(), false)] {
+        fs::write(&path, &torn).expect("written");
+        fs::write(&log_path, &log).expect("written");
+        let store = Store::open(directory.path()).expect("goes on with a new one");
+        let aside = store.set_aside.clone().expect("set aside");
+        assert!(fs::read(&aside).expect("read") == torn, "the file as it was");
+        let aside_log = format!("{}-wal", aside.display());
+        assert!(fs::read(aside_log).expect("read") == log, "the log as it was");
+        assert_eq!(store.load(MatchId([0; 16])).expect("read").is_some(), is_kept);
+        let saved = store.open_matches().expect("read").len();
+        assert!(saved > 1 && saved < 200, "{saved} of 201");
+        let names = fs::read_dir(directory.path()).expect("read").map(|one| one.expect("read").file_name());
+        let left: Vec<_> = names.filter(|name| name.to_string_lossy().contains(".work")).collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+#[test]
 fn a_file_with_the_number_of_another_version_is_set_aside_as_it_is_and_all_of_it_is_kept() {
     for version in [-1, 0, 1, 8, i64::from(i32::MIN), MIGRATIONS.len() as i64 - 1] {
         let (directory, mut store) = store();
