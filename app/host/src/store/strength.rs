@@ -12,6 +12,9 @@ use crate::room::Seat;
 
 /// Matches that are looked at, the latest: strength of before them has no weight beside theirs.
 const MOST_MATCHES: u32 = 300;
+/// Rated matches of the game that are read for them, the latest: more than a thousand of one size of board since the last one of
+/// another are not passed over, because the host waits (a few milliseconds on a small device).
+const MOST_READ: u32 = 1_000;
 /// Matches of the history that is told.
 const TOLD: usize = 60;
 
@@ -60,7 +63,7 @@ impl Store {
                 "SELECT setup, first_seat, second_seat, winner FROM matches
                  WHERE game = ?1 AND rated = 1 AND ending IS NOT NULL AND help = 0
                  AND (first_seat = 'here' AND second_seat LIKE 'bot:%' OR second_seat = 'here' AND first_seat LIKE 'bot:%')
-                 ORDER BY changed_unix_ms DESC",
+                 ORDER BY changed_unix_ms DESC LIMIT ?2",
             )?;
             let row = |row: &Row<'_>| {
                 let bytes: Vec<u8> = row.get(0)?;
@@ -68,7 +71,7 @@ impl Store {
                 Ok((bytes, first, second, row.get::<_, Option<i64>>(3)?))
             };
             let mut found = Vec::new();
-            for one in statement.query_map([setup.kind() as u8], row)? {
+            for one in statement.query_map(params![setup.kind() as u8, MOST_READ], row)? {
                 let (bytes, first, second, winner) = one?;
                 if !parse_setup(&bytes).is_some_and(|played| is_same(setup, &played)) {
                     continue;
@@ -205,6 +208,23 @@ mod tests {
         kept.play(&go(13, Handicap::None), "4", true);
         let counted = |size| kept.strength(&go(size, Handicap::None)).matches;
         assert_eq!([9, 13, 19].map(counted), [1, 1, 0]);
+    }
+
+    #[test]
+    fn of_a_long_life_of_matches_the_latest_are_read() {
+        let mut kept = Kept::new();
+        let first = kept.play(&go(19, Handicap::None), "4", true);
+        kept.play(&go(9, Handicap::None), "4", true);
+        let add = |most: u32| {
+            let sql = "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < ?1)
+                INSERT INTO matches (match_id, setup, first_seat, second_seat, ending, winner, rated, began_unix_ms, changed_unix_ms)
+                SELECT randomblob(16), setup, first_seat, second_seat, ending, winner, rated, 1, 100 + number
+                FROM matches JOIN numbers WHERE match_id <> ?2 AND changed_unix_ms < 100";
+            kept.store.connection.execute(sql, params![most, first.0]).expect("added");
+            [9, 19].map(|size| kept.strength(&go(size, Handicap::None)).matches)
+        };
+        assert_eq!(add(400), [MOST_MATCHES, 1]);
+        assert_eq!(add(600), [MOST_MATCHES, 0], "more than a thousand have come since");
     }
 
     #[test]
