@@ -11,6 +11,7 @@ mod guests;
 #[path = "actor/guests/absent.rs"]
 mod guests;
 mod inviting;
+mod kept;
 #[cfg(feature = "online")]
 mod letters;
 #[cfg(feature = "online")]

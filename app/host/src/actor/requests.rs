@@ -8,7 +8,7 @@ use proto::control::{self, Help, NoticeKind, RefusalCode, event, request};
 use proto::peer::DeclineReason;
 use session::{Analysis, Command, LocalCommand, MatchId, MatchRecord, OfferKind, Pace, wire};
 
-use crate::actor::{ADAPTER, Actor, Message, Replayed, notice};
+use crate::actor::{ADAPTER, Actor, Message, notice};
 use crate::archive;
 use crate::backup;
 use crate::codes;
@@ -16,10 +16,8 @@ use crate::consent::{Busy, NoOffer, Outcome};
 #[cfg(feature = "online")]
 use crate::dialing::Target;
 use crate::exchange;
-use crate::explore;
 use crate::games;
 use crate::gifts;
-use crate::judging;
 use crate::lessons;
 use crate::notes;
 use crate::profile;
@@ -29,7 +27,6 @@ use crate::refusal::Refusal;
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{PlayerId, Room, Seat, parse_match_name};
 use crate::room_requests::{self, NewSeat, Offered};
-use crate::set_up;
 use crate::setup::{self, local_seat};
 use crate::show;
 use crate::store;
@@ -272,143 +269,6 @@ impl Actor {
         exchange::export(&mut self.work, to, file, ended, told)
     }
 
-    /// Answers what takes long on another thread. `read`: what the actor has read for it.
-    fn review(
-        &mut self,
-        responder: Responder,
-        read: Result<impl FnOnce() -> Result<Answer, Refusal> + Send + 'static, Refusal>,
-    ) {
-        match read {
-            Ok(read) => drop(self.tasks.spawn(self.work.review(move || responder.answer(read())))),
-            Err(refusal) => responder.refuse(refusal),
-        }
-    }
-
-    /// Shows a position of a kept match, which is replayed.
-    fn look(&mut self, responder: Responder, look: control::Look) {
-        let read = archive::saved(&self.journal, &look.room_id).map(|saved| {
-            let notes = notes::legible(saved.record.id, &self.journal);
-            move || archive::position(saved, notes.as_ref(), &look).map(Answer::Position)
-        });
-        self.review(responder, read);
-    }
-
-    fn explore(&mut self, responder: Responder, asked: control::Explore) {
-        let read = archive::saved(&self.journal, &asked.room_id).map(|saved| {
-            let notes = notes::legible(saved.record.id, &self.journal);
-            let beginnings = self.journal.beginnings();
-            move || explore::explored(&saved, notes.as_ref(), &asked, &beginnings).map(Answer::Explored)
-        });
-        self.review(responder, read);
-    }
-
-    fn set_up(&mut self, responder: Responder, asked: control::SetUp) {
-        let read = set_up::read(asked, &self.journal, &self.puzzles);
-        self.review(responder, read.map(|read| move || read().map(Answer::SetUp)));
-    }
-
-    /// Lists kept matches, which are replayed.
-    fn list_matches(&mut self, responder: Responder, asked: &control::ListMatches) {
-        let people = self.people.values().map(|peer| (peer.key, peer.name.as_str()));
-        let filter = archive::filter(asked, people);
-        let page = archive::Page::read(asked, &filter, &self.journal, |saved| self.shown_seats(saved));
-        self.review(responder, page.map(|page| move || Ok(Answer::Matches(page.shown()))));
-    }
-
-    /// Begins a match that goes on from a position of a kept one, which is replayed on another thread.
-    fn branch(&mut self, responder: Responder, branch: control::Branch) {
-        let read = || {
-            let saved = archive::saved(&self.journal, &branch.room_id)?;
-            Ok((saved, [local_seat(branch.first.as_ref())?, local_seat(branch.second.as_ref())?]))
-        };
-        let (saved, seats) = match read() {
-            Ok(read) => read,
-            Err(refusal) => return responder.refuse(refusal),
-        };
-        let id = MatchId(self.chance.bytes());
-        self.replay(responder, move || {
-            let record = archive::branch(saved.record, branch.ply, id)?;
-            Ok(Replayed::Branch(Box::new(new_room(record, seats)?)))
-        });
-    }
-
-    /// Opens the room of a kept match. One without a peer is replayed on another thread; one with a peer is as short as a link
-    /// allows.
-    fn resume_kept(&mut self, responder: Responder, name: &str) {
-        let saved = match archive::saved(&self.journal, name) {
-            Ok(saved) => saved,
-            Err(refusal) => return responder.refuse(refusal),
-        };
-        let with_peer = saved.seats.iter().any(|seat| matches!(seat, Seat::Peer(_)));
-        if with_peer || self.rooms.contains_key(&saved.record.id) {
-            let answer = self.resume_room(name);
-            self.show_changes();
-            return responder.answer(answer);
-        }
-        self.replay(responder, move || archive::room(saved).map(|room| Replayed::Kept(Box::new(room))));
-    }
-
-    /// Replays a match on another thread; [`replayed`](Self::replayed) answers.
-    fn replay(
-        &mut self,
-        responder: Responder,
-        replay: impl FnOnce() -> Result<Replayed, Refusal> + Send + 'static,
-    ) {
-        let inbox = self.inbox.clone();
-        // Sending fails only after the actor has ended.
-        self.tasks.spawn(self.work.review(move || drop(inbox.send(Message::Replayed(responder, replay())))));
-    }
-
-    /// Opens the room of a match that was replayed.
-    pub(crate) fn replayed(&mut self, responder: Responder, replayed: Result<Replayed, Refusal>) {
-        let answer = replayed.and_then(|replayed| match replayed {
-            Replayed::Branch(room) => self.begin_in(*room, false).map(in_room),
-            Replayed::Kept(room) => self.reopen_replayed(*room),
-        });
-        self.show_changes();
-        responder.answer(answer);
-    }
-
-    fn discard(&mut self, name: &str) -> Result<Answer, Refusal> {
-        let saved = archive::saved(&self.journal, name)?;
-        archive::may_discard(&saved)?;
-        let id = saved.record.id;
-        if self.rooms.contains_key(&id) {
-            self.close_room(id)?;
-        }
-        self.end_judging(Some(id));
-        self.journal.keep(|store| store.delete(id))?;
-        Ok(done())
-    }
-
-    /// Starts an analysis, which replaces one in progress, or ends it.
-    fn analyse_match(&mut self, asked: &control::AnalyseMatch) -> Result<Answer, Refusal> {
-        if !asked.on {
-            self.end_judging(parse_match_name(&asked.room_id));
-            return Ok(done());
-        }
-        let record = archive::saved(&self.journal, &asked.room_id)?.record;
-        let start = judging::start(&record)?;
-        let means = judging::Means {
-            make: self.judge_bot(start.kind(), &asked.engine)?,
-            time: self.bot_time,
-            engines: self.power.engines.clone(),
-        };
-        self.end_judging(None);
-        let inbox = self.inbox.clone();
-        // Sending fails only after the actor has ended.
-        let tell = move |ticket, judged| drop(inbox.send(Message::Judged(ticket, judged)));
-        self.judge.begin(&asked.room_id, record, start, means, tell)?;
-        Ok(done())
-    }
-
-    /// Stops the analysis of this match, or any analysis, and reports its end to clients.
-    fn end_judging(&mut self, of: Option<MatchId>) {
-        if let Some(told) = self.judge.end(of, &mut self.journal, &self.wall_clock) {
-            self.tell(event::Body::Judgements(told));
-        }
-    }
-
     fn give(&mut self, give: &control::Give) -> Result<Answer, Refusal> {
         let key = self.player(&give.peer)?;
         let saved = archive::saved(&self.journal, &give.room_id)?;
@@ -550,7 +410,7 @@ impl Actor {
     }
 
     /// Begins the match of this new room, as [`begin`](Self::begin).
-    fn begin_in(&mut self, room: Room, adaptive: bool) -> Result<MatchId, Refusal> {
+    pub(crate) fn begin_in(&mut self, room: Room, adaptive: bool) -> Result<MatchId, Refusal> {
         if self.rooms.len() >= MAX_ROOMS {
             return Err(Refusal::new(
                 RefusalCode::RefusalBusy,
@@ -732,7 +592,7 @@ impl Actor {
     }
 
     /// Opens the room of a kept match that was replayed a moment ago: since then it may have been opened, played on or deleted.
-    fn reopen_replayed(&mut self, room: Room) -> Result<Answer, Refusal> {
+    pub(crate) fn reopen_replayed(&mut self, room: Room) -> Result<Answer, Refusal> {
         let id = room.id();
         if self.rooms.contains_key(&id) {
             return Ok(in_room(id));
@@ -889,7 +749,7 @@ impl Actor {
     }
 }
 
-fn new_room(record: MatchRecord, seats: [Seat; 2]) -> Result<Room, Refusal> {
+pub(crate) fn new_room(record: MatchRecord, seats: [Seat; 2]) -> Result<Room, Refusal> {
     Room::new(record, seats).map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))
 }
 
