@@ -86,6 +86,59 @@ async fn no_hint_is_given_in_a_match_with_another_person() {
     anna.client.play("h8").await.expect("the match goes on");
 }
 
+/// What thinks about the positions of a kept match, or goes on from them.
+fn to_study(room_id: &str) -> [request::Body; 4] {
+    let room_id = || room_id.to_owned();
+    let from = control::SetUpFrom { room_id: room_id(), ply: 1, lesson: None };
+    let change = Some(control::set_up::Change::From(from));
+    [
+        request::Body::AnalyseMatch(control::AnalyseMatch {
+            room_id: room_id(),
+            on: true,
+            ..Default::default()
+        }),
+        request::Body::Explore(control::Explore { room_id: room_id(), ply: 1, line: Vec::new() }),
+        request::Body::SetUp(control::SetUp { choice: None, change }),
+        // Last, because it opens a second room.
+        request::Body::Branch(control::Branch { room_id: room_id(), ply: 1, ..Default::default() }),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_match_with_another_person_is_analysed_and_played_on_from_only_after_its_end() {
+    let mut house = House::new(11);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    begin_match(&mut anna, &mut ben).await;
+    anna.client.play("h8").await.expect("it is Anna's turn");
+    let one = |seen: &tests::house::Seen| seen.room().is_some_and(|room| room.record.len() == 1);
+    anna.client.until("h8", one).await;
+    ben.client.until("h8", one).await;
+    let room_id = anna.client.seen.room().expect("one room").id.clone();
+    for asked in to_study(&room_id) {
+        let what = format!("{asked:?}");
+        let refused = anna.client.ask(asked).await.expect_err(&what);
+        assert!(refused.detail.contains("goes on"), "{what}: {}", refused.detail);
+        let words = refused.reason.expect("in both languages");
+        assert!(!words.zh.is_empty() && words.en.contains("afterwards"), "{words:?}");
+    }
+    // Closing the room does not change it.
+    anna.client.done(request::Body::CloseRoom(control::CloseRoom { room_id: room_id.clone() })).await;
+    for asked in to_study(&room_id) {
+        assert!(anna.client.ask(asked).await.is_err());
+    }
+    let resume = control::ResumeRoom { room_id: room_id.clone() };
+    anna.client.ask(request::Body::ResumeRoom(resume)).await.expect("it opens again");
+    anna.client.until("the match", one).await;
+
+    let resign = control::Resign { room_id: room_id.clone(), side: 0 };
+    anna.client.done(request::Body::Resign(resign)).await;
+    anna.client.until_over().await;
+    for asked in to_study(&room_id) {
+        let what = format!("{asked:?}");
+        assert!(anna.client.ask(asked).await.is_ok(), "{what}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() {
     // Number of plies to compare: in Liuzhou chess and Go enough for the first captures.

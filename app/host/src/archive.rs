@@ -5,6 +5,7 @@ use proto::control::{self, RefusalCode};
 use session::{MatchId, MatchRecord, MatchResult, Pace, wire};
 use tracing::warn;
 
+use crate::fair_play;
 use crate::journal::Journal;
 use crate::notes;
 use crate::refusal::Refusal;
@@ -124,6 +125,13 @@ pub(crate) fn saved(journal: &Journal, name: &str) -> Result<SavedMatch, Refusal
     let no_such = || Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such match");
     let id = parse_match_name(name).ok_or_else(no_such)?;
     journal.load(id)?.ok_or_else(no_such)
+}
+
+/// The same, to be analysed or played on from.
+pub(crate) fn to_study(journal: &Journal, name: &str) -> Result<SavedMatch, Refusal> {
+    let saved = saved(journal, name)?;
+    fair_play::may_study(&saved.record, &saved.seats)?;
+    Ok(saved)
 }
 
 /// The room of a kept match.

@@ -57,6 +57,7 @@ mod desktop;
 mod dialing;
 mod exchange;
 mod explore;
+mod fair_play;
 mod games;
 mod gifts;
 #[cfg(feature = "guest")]

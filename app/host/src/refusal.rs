@@ -107,6 +107,17 @@ pub(crate) fn no_runner() -> Refusal {
     Refusal { reason, ..Refusal::new(control::RefusalCode::RefusalIllegal, "a race is run by two people") }
 }
 
+/// Analysis, the opening book, or a match from a position of one that goes on against another person.
+pub(crate) fn goes_on() -> Refusal {
+    let (zh, en) = (
+        "这一局还在和别人下，下完以后才能分析，才能从这里接着下。",
+        "This game against another person is not over: it can be analysed and played on from afterwards.",
+    );
+    let reason = Some(control::Words { zh: zh.into(), en: en.into() });
+    let detail = "the match against another person goes on";
+    Refusal { reason, ..Refusal::new(control::RefusalCode::RefusalIllegal, detail) }
+}
+
 /// A hint in a match with another person that was not agreed with hints.
 pub(crate) fn no_hints() -> Refusal {
     let (zh, en) = ("这一局没有约定可以用提示。", "This game was agreed without hints.");

@@ -5,6 +5,7 @@ use proto::control::{self, RefusalCode};
 use proto::limits;
 use session::{Analysis, LocalCommand, OfferKind, wire};
 
+use crate::fair_play;
 use crate::refusal::{self, Refusal};
 use crate::room::{Room, Seat};
 use crate::show;
@@ -196,10 +197,7 @@ pub(crate) fn to_advise(room: &Room) -> Result<AnyGame, Refusal> {
     if room.record().setup.is_race() {
         return Err(refused(RefusalCode::RefusalIllegal, "a race is run without hints"));
     }
-    let with_others = room.seats.iter().any(|seat| matches!(seat, Seat::Peer(_) | Seat::Guest(_)));
-    if with_others && room.record().hints.is_none() {
-        return Err(refusal::no_hints());
-    }
+    fair_play::may_take_hints(room.record(), &room.seats)?;
     if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
         return Err(refused(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));
     }

@@ -62,7 +62,7 @@ fn named(from: &control::SetUpFrom, journal: &Journal, puzzles: &Puzzles) -> Res
     if let Some(game) = puzzles.position(&from.room_id, from.ply) {
         return game.map(|game| Source::Puzzle(Box::new(game)));
     }
-    let saved = archive::saved(journal, &from.room_id)?;
+    let saved = archive::to_study(journal, &from.room_id)?;
     Ok(Source::Kept(Box::new(saved.record), from.ply))
 }
 

@@ -26,7 +26,7 @@ impl Actor {
     }
 
     pub(crate) fn explore(&mut self, responder: Responder, asked: control::Explore) {
-        let read = archive::saved(&self.journal, &asked.room_id).map(|saved| {
+        let read = archive::to_study(&self.journal, &asked.room_id).map(|saved| {
             let notes = notes::legible(saved.record.id, &self.journal);
             let beginnings = self.journal.beginnings();
             move || explore::explored(&saved, notes.as_ref(), &asked, &beginnings).map(Answer::Explored)
@@ -50,7 +50,7 @@ impl Actor {
     /// Begins a match that goes on from a position of a kept one, which is replayed on another thread.
     pub(crate) fn branch(&mut self, responder: Responder, branch: control::Branch) {
         let read = || {
-            let saved = archive::saved(&self.journal, &branch.room_id)?;
+            let saved = archive::to_study(&self.journal, &branch.room_id)?;
             Ok((saved, [local_seat(branch.first.as_ref())?, local_seat(branch.second.as_ref())?]))
         };
         let (saved, seats) = match read() {
@@ -119,7 +119,7 @@ impl Actor {
             self.end_judging(parse_match_name(&asked.room_id));
             return Ok(done());
         }
-        let record = archive::saved(&self.journal, &asked.room_id)?.record;
+        let record = archive::to_study(&self.journal, &asked.room_id)?.record;
         let start = judging::start(&record)?;
         let means = judging::Means {
             make: self.judge_bot(start.kind(), &asked.engine)?,
