@@ -64,6 +64,8 @@ impl House {
     pub async fn device_with(&mut self, name: &str, change: impl FnOnce(&mut HostConfig)) -> Device {
         let mut config = HostConfig::new(self.directory.path().join(name));
         config.name = Some(name.to_owned());
+        // `hand_over`.
+        config.stand_ins = true;
         config.transports = vec![std::sync::Arc::new(self.air.transport(name))];
         self.seed += 1;
         config.entropy = Entropy::Seeded(self.seed);

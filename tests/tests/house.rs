@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use link::memory::MemoryNetwork;
 use link::{CarrierKind, Transport};
-use proto::board::Game;
+use proto::board::{Game, Side};
 use proto::control::{self, NoticeKind, PeerLink, Visibility, reply, request};
 use tests::house::{Device, House, begin_match, begin_match_of, friends};
 
@@ -137,6 +137,28 @@ async fn a_match_with_another_person_is_analysed_and_played_on_from_only_after_i
         let what = format!("{asked:?}");
         assert!(anna.client.ask(asked).await.is_ok(), "{what}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_bot_plays_for_a_person_against_another_person() {
+    let mut house = House::new(12);
+    let mut anna = house.device_with("Anna", |config| config.stand_ins = false).await;
+    let mut ben = house.device("Ben").await;
+    friends(&mut anna, &mut ben).await;
+    begin_match(&mut anna, &mut ben).await;
+    let room = anna.client.seen.room().expect("one room").clone();
+    let is_peers = |seat: &Option<control::Seat>| {
+        matches!(seat.as_ref().and_then(|seat| seat.who.as_ref()), Some(control::seat::Who::Peer(_)))
+    };
+    let side = if is_peers(&room.first) { Side::Second } else { Side::First };
+    for bot_assists in [false, true] {
+        let who = Some(control::seat::Who::BotLevel(FAST));
+        let seat = Some(control::Seat { who, bot_assists, ..control::Seat::default() });
+        let set = control::SetSeat { room_id: room.id.clone(), side: side.into(), seat };
+        let refused = anna.client.ask(request::Body::SetSeat(set)).await.expect_err("untold");
+        assert!(refused.detail.contains("no bot plays for you"), "{}", refused.detail);
+    }
+    assert!(anna.client.seen.room().is_some_and(|room| room.record.is_empty()));
 }
 
 #[tokio::test(start_paused = true)]

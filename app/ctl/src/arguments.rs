@@ -260,7 +260,7 @@ pub(crate) enum Command {
         #[arg(long)]
         scan: bool,
     },
-    /// Let a bot play this device's side until the match ends, and print the moves
+    /// Let a bot play this device's side until the match ends, and print the moves; not against another person
     Bot {
         /// Level of the bot, 1 to 10, such as 5 or 5.5
         #[arg(long, default_value = "5")]

@@ -203,6 +203,8 @@ pub(crate) struct Actor {
     dirty: BTreeSet<MatchId>,
     bot_maker: BotMaker,
     bot_time: Duration,
+    /// Whether bots may play for people against others: [`HostConfig::stand_ins`](crate::HostConfig::stand_ins).
+    stand_ins: bool,
     /// Engines that the user has added.
     installed: Installed,
     bots: BTreeMap<(MatchId, usize), BotThread>,
@@ -291,6 +293,7 @@ impl Actor {
             dirty: BTreeSet::new(),
             bot_maker: config.bots,
             bot_time: config.bot_time,
+            stand_ins: config.stand_ins,
             installed: Installed::load(&config.data_dir),
             bots: BTreeMap::new(),
             panics: BTreeMap::new(),

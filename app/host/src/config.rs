@@ -40,6 +40,8 @@ pub struct HostConfig {
     pub bots: BotMaker,
     /// Maximum time per decision of a bot; a lower level may use less.
     pub bot_time: Duration,
+    /// Bots may play for people here against others, who are not told. For tests in which nobody sits at either device.
+    pub stand_ins: bool,
     /// Bus for desktop notifications while nobody looks at a client. `None`: no notifications.
     pub notifications: Option<Bus>,
     /// Program to start when a notification is clicked and no client with a window is attached. `None`: none.
@@ -86,6 +88,7 @@ impl HostConfig {
             entropy: Entropy::System,
             bots: Arc::new(bots),
             bot_time: Duration::MAX,
+            stand_ins: false,
             notifications: None,
             app: None,
             sleep: None,

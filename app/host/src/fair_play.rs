@@ -22,6 +22,12 @@ pub(crate) fn may_study(record: &MatchRecord, seats: &[Seat; 2]) -> Result<(), R
     if has_another(seats) && record.result.is_none() { Err(refusal::goes_on()) } else { Ok(()) }
 }
 
+/// Whether a bot may play for a person here, who keeps the seat. Another device would not be told. Against a guest a bot can take
+/// the seat itself, which the guest sees.
+pub(crate) fn may_stand_in(seats: &[Seat; 2]) -> Result<(), Refusal> {
+    if has_another(seats) { Err(refusal::no_stand_in()) } else { Ok(()) }
+}
+
 #[cfg(test)]
 mod tests {
     use engine::{GameKind, Side};
@@ -45,11 +51,13 @@ mod tests {
                     assert!(may_study(&record(hints, over), &seats).is_ok());
                     assert_eq!(may_take_hints(&record(hints, None), &seats).is_ok(), hints.is_some());
                 }
+                assert!(may_stand_in(&seats).is_err());
             }
         }
         for seats in [Seat::BOTH_HERE, [Seat::Here, Seat::Bot(engine::Level::MIN)]] {
             assert!(may_study(&record(None, None), &seats).is_ok());
             assert!(may_take_hints(&record(None, None), &seats).is_ok());
+            assert!(may_stand_in(&seats).is_ok());
         }
     }
 }

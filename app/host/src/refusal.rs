@@ -118,6 +118,17 @@ pub(crate) fn goes_on() -> Refusal {
     Refusal { reason, ..Refusal::new(control::RefusalCode::RefusalIllegal, detail) }
 }
 
+/// A bot that would play for a person against another.
+pub(crate) fn no_stand_in() -> Refusal {
+    let (zh, en) = (
+        "和别人下的棋要自己下，电脑不能替你走。",
+        "Against another person you play yourself: the computer does not move for you.",
+    );
+    let reason = Some(control::Words { zh: zh.into(), en: en.into() });
+    let detail = "no bot plays for you against another person";
+    Refusal { reason, ..Refusal::new(control::RefusalCode::RefusalIllegal, detail) }
+}
+
 /// A hint in a match with another person that was not agreed with hints.
 pub(crate) fn no_hints() -> Refusal {
     let (zh, en) = ("这一局没有约定可以用提示。", "This game was agreed without hints.");

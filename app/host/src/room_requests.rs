@@ -165,6 +165,7 @@ pub(crate) enum NewSeat {
 }
 
 /// How a seat changes to the one that is wanted; `assists`: a bot plays for the person. With a peer it always does.
+/// [`fair_play::may_stand_in`] decides whether it may.
 pub(crate) fn new_seat(room: &Room, side: Side, wanted: Seat, assists: bool) -> Result<NewSeat, Refusal> {
     if matches!(room.seat(side), Seat::Peer(_)) {
         return Err(refused(RefusalCode::RefusalIllegal, "that seat is the other device's"));

@@ -258,7 +258,7 @@ impl Daemon {
         let home = tempfile::tempdir().expect("a directory");
         let socket = home.path().join("control.sock");
         let mut command = network.command(device, programs().join("qiyoud"));
-        command.args(["--no-bluetooth", "--bot-time-ms", "20", "--name", device]);
+        command.args(["--no-bluetooth", "--bot-time-ms", "20", "--stand-ins", "--name", device]);
         command.arg("--data-dir").arg(home.path().join("data")).arg("--socket").arg(&socket);
         let log = std::fs::File::create(home.path().join("log")).expect("a file");
         let child = Running(command.stderr(log).stdout(Stdio::null()).spawn().expect("ip runs"));

@@ -51,6 +51,8 @@ impl Device {
         let home = tempfile::tempdir().expect("a directory");
         let mut config = HostConfig::new(home.path());
         config.name = Some(name.to_owned());
+        // `hand_over`.
+        config.stand_ins = true;
         config.transports = carriers;
         let config = config.with_online(OnlineConfig { authorities: Some(authority.certificate()) });
         let host = Host::start(config.clone()).expect("the host starts");

@@ -16,6 +16,7 @@ use crate::consent::{Busy, NoOffer, Outcome};
 #[cfg(feature = "online")]
 use crate::dialing::Target;
 use crate::exchange;
+use crate::fair_play;
 use crate::games;
 use crate::gifts;
 use crate::lessons;
@@ -625,6 +626,9 @@ impl Actor {
         let room = self.rooms.get_mut(&id).expect("room_id has found it");
         match room_requests::new_seat(room, side, wanted, assists)? {
             NewSeat::Assist(level) => {
+                if !self.stand_ins {
+                    fair_play::may_stand_in(&room.seats)?;
+                }
                 room.assists[side.index()] = Some(level);
                 self.journal.keep(|store| store.add_help(id, Help::Solved))?;
             }

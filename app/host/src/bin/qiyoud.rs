@@ -69,6 +69,9 @@ struct Arguments {
     /// Maximum thinking time of a bot per move, in milliseconds
     #[arg(long)]
     bot_time_ms: Option<u64>,
+    /// Let bots play for people against others, who are not told, for tests
+    #[arg(long, hide = true)]
+    stand_ins: bool,
 }
 
 fn main() -> ExitCode {
@@ -117,6 +120,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     if let Some(milliseconds) = arguments.bot_time_ms {
         config.bot_time = Duration::from_millis(milliseconds);
     }
+    config.stand_ins = arguments.stand_ins;
     config.notifications = (!arguments.no_notifications).then_some(Bus::Usual);
     config.app = Some("qiyou".into());
     config.sleep = Some(Bus::Usual);

@@ -94,7 +94,7 @@ impl<'a> Player<'a> {
     }
 
     pub(crate) async fn start_host(&self) -> Result<()> {
-        let mut command = vec!["qiyoud", "--bot-time-ms", BOT_TIME_MS, "--guest-loopback"];
+        let mut command = vec!["qiyoud", "--bot-time-ms", BOT_TIME_MS, "--guest-loopback", "--stand-ins"];
         if !self.in_network.get() {
             command.push("--no-lan");
         }
