@@ -97,6 +97,13 @@ impl Shown {
         self.seen.as_ref().map_or(0, |seen| seen.ply)
     }
 
+    /// Whether it goes on against another person. The host refuses then to analyse it and to play on from it.
+    fn goes_on(&self) -> bool {
+        let summary = &self.summary;
+        let opponent = home::opponent([&summary.first, &summary.second]).0;
+        summary.result.is_none() && opponent == Opponent::Peer
+    }
+
     /// The position before the next turning point in this direction.
     fn turn(&self, forward: bool) -> Option<u32> {
         let points = turning_points(&self.judged.positions);
@@ -250,7 +257,8 @@ impl Replay {
 
     /// Asks what was played in the position that is seen, if that is shown.
     fn explore(&mut self, cx: &mut Cx<'_>) {
-        let Some(shown) = self.shown.as_ref().filter(|shown| shown.seen.is_some()) else { return };
+        let can_be_asked = |shown: &&Shown| shown.seen.is_some() && !shown.goes_on();
+        let Some(shown) = self.shown.as_ref().filter(can_be_asked) else { return };
         if let Some(explore) = self.explorer.ask(&shown.here(), &shown.summary.room_id) {
             cx.ask.send(request::Body::Explore(explore), Question::Explore);
         }
@@ -526,7 +534,8 @@ impl Replay {
     /// Draws the graph: a bar per evaluated position, and marks at the turning points.
     fn show_judged(&self, page: &ReplayAdapter<'_>, shown: &Shown, chinese: bool, playing: wire::Game) {
         let judged = &shown.judged.positions;
-        page.set_can_judge(playing != wire::Game::LightsOut && shown.summary.ply > 0);
+        page.set_goes_on(shown.goes_on());
+        page.set_can_judge(playing != wire::Game::LightsOut && shown.summary.ply > 0 && !shown.goes_on());
         page.set_judging(shown.judging);
         page.set_judged(judged.len() as i32);
         let moves = shown.summary.ply.max(1) as f32;

@@ -2,10 +2,10 @@
 
 use proto::control::{self, reply, request};
 use qiyou::headless::Stage;
-use qiyou::screens::{Dialog, ReplayAdapter};
+use qiyou::screens::{Dialog, HomeAdapter, RecordsAdapter, ReplayAdapter};
 use slint::{ComponentHandle, Model};
 
-use crate::support::{Told, body, games, look_through};
+use crate::support::{Told, body, games, keep, look_through};
 use crate::touches::{dialog, names, says, started, tap};
 
 /// Goes to the turning point beside the position that is seen. Returns the position that is asked for, which the host then tells.
@@ -51,6 +51,24 @@ fn turning_points_are_listed_gone_through_and_the_better_move_is_drawn_before_ea
         assert_eq!(arrow, (7 * 9 + 7, 7 * 9 + 4), "the better move is drawn before move {}", before + 1);
         assert_eq!(page.get_opening(), "Central Cannon with River Cannon vs Screen Horses");
         assert_eq!((page.get_turns_before(), page.get_turns_after()), more, "before move {}", before + 1);
+    }
+}
+
+#[test]
+fn a_match_that_goes_on_against_another_person_is_neither_analysed_nor_played_on_from() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    let offered = |told: &Told| {
+        let page = told.app.window().global::<ReplayAdapter<'_>>();
+        (page.get_can_judge(), page.get_goes_on())
+    };
+    told.app.window().global::<HomeAdapter<'_>>().invoke_open_records();
+    keep(&stage, &mut told);
+    stage.settle(&told.scene);
+    for (id, expected) in [("n", (false, true)), ("x", (true, false))] {
+        told.app.window().global::<RecordsAdapter<'_>>().invoke_open(id.into());
+        stage.settle(&told.scene);
+        assert_eq!(offered(&told), expected, "{id}");
     }
 }
 
