@@ -48,8 +48,22 @@ pub(crate) struct Peer {
     /// Set after a failed write: the session is rebuilt from the journal at this time, and does nothing before.
     pub(crate) rebuild: Option<Instant>,
     pub(crate) comparison: Option<Comparison>,
+    /// In the present link, or in the last one.
+    pub(crate) interest: Interest,
     /// The last action of this device: match, ply, and when the host received the request.
     pub(crate) given: Option<(MatchId, u32, Instant)>,
+}
+
+/// What the user of this device has to do with a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Interest {
+    /// Nothing: the peer has opened it.
+    #[default]
+    Nothing,
+    /// The user was shown a short string.
+    Shown,
+    /// The user waits for what comes of it: this device has dialed, or the user has answered the comparison.
+    Waits,
 }
 
 pub(crate) struct Comparison {

@@ -1,5 +1,5 @@
 //! Rate limits of what a peer can show the user of its own accord: invitations and comparisons, notices about it, and that it is here.
-//! One of each per friend; strangers share that of invitations and comparisons.
+//! One of each per friend; all strangers share one of invitations and comparisons, and one of notices.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,8 +22,11 @@ const FRIEND_RINGS: Rate = Rate { at_once: 6, one_more_after: Duration::from_sec
 /// As many strangers as may be connected.
 const STRANGERS_RING: Rate = Rate { at_once: 3, one_more_after: Duration::from_secs(20) };
 
-/// Another name, a fault of its program, an old version: each of them once, and again after a mend.
+/// A fault of its program, an old version, records that differ: each of them once, and again after a mend.
 const FRIEND_NOTICES: Rate = Rate { at_once: 3, one_more_after: Duration::from_mins(1) };
+
+/// The same about strangers: as many as may be connected.
+const STRANGERS_NOTICES: Rate = Rate { at_once: 3, one_more_after: Duration::from_mins(1) };
 
 /// Links that a friend opens. A bad radio link breaks every few seconds for minutes; every client is told of each.
 const FRIEND_LINKS: Rate = Rate { at_once: 60, one_more_after: Duration::from_secs(1) };
@@ -35,6 +38,7 @@ pub(crate) struct Rings {
     notices: Buckets,
     links: Buckets,
     strangers: Bucket,
+    strangers_notices: Bucket,
 }
 
 type Buckets = BTreeMap<PlayerId, Bucket>;
@@ -54,6 +58,11 @@ impl Rings {
     /// Whether a notice about a friend is shown; takes a token if so.
     pub(crate) fn friend_is_noticed(&mut self, key: PlayerId, now: Instant) -> bool {
         take(&mut self.notices, key, now, FRIEND_NOTICES)
+    }
+
+    /// Whether a notice about a stranger is shown; takes a token if so.
+    pub(crate) fn stranger_is_noticed(&mut self, now: Instant) -> bool {
+        self.strangers_notices.take(now, STRANGERS_NOTICES)
     }
 
     /// Whether a link that a friend has opened is used; takes a token if so.
@@ -143,6 +152,17 @@ mod tests {
         assert!(!rings.stranger_may_ring(start) && !rings.stranger_rings(start));
         assert!(rings.friend_rings(ANNA, start));
         assert!(rings.stranger_may_ring(start + STRANGERS_RING.one_more_after));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_strangers_are_noticed_three_times_at_once_and_then_once_a_minute() {
+        let (mut rings, start) = (Rings::default(), Instant::now());
+        // Ten links per second for ten minutes.
+        let noticed = (0..6_000)
+            .filter(|tenth| rings.stranger_is_noticed(start + Duration::from_millis(100 * tenth)))
+            .count();
+        assert_eq!(noticed, 3 + 10 - 1);
+        assert!(rings.friend_is_noticed(ANNA, start), "a friend is told of beside them");
     }
 
     #[tokio::test(start_paused = true)]

@@ -15,7 +15,7 @@ use crate::admission::{self, Caller, Rules, Standing, Verdict, Waiting, Why};
 use crate::dialing::{DialingEvent, Target};
 use crate::link_task::{LinkTask, Place};
 use crate::links::{Down, HandshakeRole, LinkEnds, LinkId, LinkNews, Order};
-use crate::peer::{Peer, PeerLink};
+use crate::peer::{Interest, Peer, PeerLink};
 use crate::room::PlayerId;
 
 impl Actor {
@@ -229,6 +229,7 @@ impl Actor {
         let peer = self.people.get_mut(&key).expect("it was made above");
         peer.session.set_wish(self.profile.wish());
         peer.link = Some(PeerLink { id, role, kind, since: Instant::now(), ends, rssi_dbm });
+        peer.interest = if role == Role::Dialer { Interest::Waits } else { Interest::Nothing };
         let role_in_session = role;
         // Cannot be refused; a full disk has been reported.
         let _ = self.drive(key, Input::LinkUp { role: role_in_session, handshake_hash });

@@ -17,7 +17,7 @@ use crate::gifts::Gift;
 use crate::invitations::Offered;
 use crate::journal::{CAPABILITIES, MET_BY, Met, OfPeer};
 use crate::links::Order;
-use crate::peer::{Comparison, DriveError, Peer};
+use crate::peer::{Comparison, DriveError, Interest, Peer};
 use crate::refusal::Refusal;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show;
@@ -71,6 +71,7 @@ impl Actor {
             tick: None,
             rebuild: None,
             comparison: None,
+            interest: Interest::default(),
             given: None,
         })
     }
@@ -295,14 +296,27 @@ impl Actor {
         }
     }
 
-    /// Tells clients what this peer has caused of its own accord; not of a muted friend, nor beyond the rate limit.
+    /// Tells clients what this peer has caused of its own accord; not of a muted friend, nor beyond the rate limits. A user who waits
+    /// for a stranger is always told.
     pub(crate) fn notice_about(&mut self, key: PlayerId, notice: control::Notice) {
-        let friend = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
-        let shown =
-            friend.is_none_or(|friend| !friend.muted && self.rings.friend_is_noticed(key, Instant::now()));
+        let now = Instant::now();
+        let peer = self.people.get(&key);
+        let shown = match peer.and_then(|peer| peer.friend.as_ref()) {
+            Some(friend) => !friend.muted && self.rings.friend_is_noticed(key, now),
+            None => {
+                peer.is_some_and(|peer| peer.interest == Interest::Waits)
+                    || self.links.has_dialed(key)
+                    || self.rings.stranger_is_noticed(now)
+            }
+        };
         if shown {
             self.notice(notice);
         }
+    }
+
+    /// What the user has to do with the present or last link of this peer.
+    fn interest_in(&self, key: PlayerId) -> Interest {
+        self.people.get(&key).map_or(Interest::Nothing, |peer| peer.interest)
     }
 
     /// Handles a failed write: closes the link, and blocks actions with this peer until writing succeeds.
@@ -362,8 +376,10 @@ impl Actor {
             Event::NoCommonVersion { peer_is_older } => {
                 let outdated = if peer_is_older { Outdated::There } else { Outdated::Here };
                 // Whoever dials alerts the user; this device dials because the user wants it.
-                if self.links.has_dialed(key) || self.peer_rings(key) {
+                if self.links.has_dialed(key) {
                     self.update_needed(self.name_of(key), outdated);
+                } else {
+                    self.peer_outdated(key, outdated);
                 }
                 self.give_up(&Target::Friend(key));
             }
@@ -386,6 +402,9 @@ impl Actor {
                         answered_there: false,
                         known_name_new_key: known_name_new_key || claimed,
                     });
+                    if peer.interest == Interest::Nothing {
+                        peer.interest = Interest::Shown;
+                    }
                 }
                 // The rest depends on the two users.
                 self.reached(key);
@@ -414,8 +433,12 @@ impl Actor {
             }
             Event::NotCompared => {
                 self.comparison_over(key, ComparisonEnd::ComparisonDifferent);
-                let name = self.name_of(key);
-                self.notice(control::Notice { name, ..notice(NoticeKind::NoticeStringsDiffer) });
+                // A link that ends before its string is shown is nothing to whoever has not asked for it.
+                if self.interest_in(key) != Interest::Nothing {
+                    let name = self.name_of(key);
+                    let differ = control::Notice { name, ..notice(NoticeKind::NoticeStringsDiffer) };
+                    self.notice_about(key, differ);
+                }
                 self.end_invitations(key);
                 self.give_up(&Target::Friend(key));
             }
@@ -503,8 +526,12 @@ impl Actor {
                         peer.left = true;
                     }
                     self.handle_dialing(DialingEvent::Left(key));
-                    let name = self.name_of(key);
-                    self.notice_about(key, control::Notice { name, ..notice(NoticeKind::NoticePeerLeft) });
+                    let is_friend = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
+                    if is_friend || self.interest_in(key) != Interest::Nothing {
+                        let name = self.name_of(key);
+                        let left = control::Notice { name, ..notice(NoticeKind::NoticePeerLeft) };
+                        self.notice_about(key, left);
+                    }
                 } else if reason == ByeReason::ByeBlocked {
                     self.give_up(&Target::Friend(key));
                 } else if reason == ByeReason::ByeNotCompared {
@@ -687,6 +714,9 @@ impl Actor {
 
     pub(crate) fn compare(&mut self, who: &str, same: bool) -> Result<(), Refusal> {
         let key = self.player(who)?;
+        if let Some(peer) = self.people.get_mut(&key).filter(|peer| peer.is_comparing()) {
+            peer.interest = Interest::Waits;
+        }
         self.command(key, Command::Compare { same })?;
         if let Some(comparison) = self.people.get_mut(&key).and_then(|peer| peer.comparison.as_mut()) {
             comparison.answered_here = true;
