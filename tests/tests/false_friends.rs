@@ -455,6 +455,48 @@ async fn faults_and_new_names_of_a_friend_who_calls_for_ever_are_told_a_few_time
     scene.check_undisturbed().await;
 }
 
+/// The record of the attacked match with another revision, and an acknowledgement that takes the difference back, repeatedly.
+fn differences(scene: &Scene, count: u32) -> Vec<Envelope> {
+    let room = &scene.anna.client.seen.rooms[&scene.attacked];
+    let h8 = engine::Action::Place(engine::Point::new(7, 7));
+    let record = peer::Record {
+        match_id: id(&scene.attacked),
+        setup: room.setup.clone(),
+        sender_side: board::Side::Second.into(),
+        revision: 1,
+        actions: session::wire::pack_actions(&[h8]).into(),
+        ..peer::Record::default()
+    };
+    let ack =
+        peer::Ack { match_id: id(&scene.attacked), ply: 1, digest: scene.digest(), ..peer::Ack::default() };
+    (0..count).flat_map(|_| [Envelope::from(record.clone()), ack.clone().into()]).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn records_that_differ_again_and_again_are_told_a_few_times_and_a_muted_friends_never() {
+    let mut scene = Scene::new(135).await;
+    let told = |scene: &Scene| {
+        let notices = scene.anna.client.seen.notices.iter();
+        notices.filter(|one| one.kind() == NoticeKind::NoticeRecordsDiffer).count()
+    };
+    // A hundred in less than a minute, in bursts that no limit of frames ends.
+    for _ in 0..10 {
+        let pairs = differences(&scene, 10);
+        let heard = scene.say(pairs).await;
+        assert_eq!(heard.bye, None, "no offence");
+    }
+    let shown = told(&scene);
+    assert!((1..=3).contains(&shown), "{shown} notices");
+    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name == "Ben").expect("a friend");
+    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
+    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+    tokio::time::sleep(Duration::from_mins(5)).await;
+    let pairs = differences(&scene, 10);
+    scene.say(pairs).await;
+    assert_eq!(told(&scene), shown, "a muted friend is noticed");
+    scene.check_undisturbed().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_friend_who_opens_link_after_link_is_soon_let_in_once_a_second() {
     let scene = Scene::new(131).await;

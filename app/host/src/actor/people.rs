@@ -505,12 +505,13 @@ impl Actor {
             Event::RecordsDiffer { id, common } => {
                 let (name, room_id) = (self.name_of(key), id.to_string());
                 warn!(%id, common, "the records differ");
-                self.notice(control::Notice {
+                let notice = control::Notice {
                     name,
                     room_id,
                     detail: format!("the first {common} actions are the same"),
                     ..notice(NoticeKind::NoticeRecordsDiffer)
-                });
+                };
+                self.notice_about(key, notice);
                 self.sync_room(key, id);
             }
             Event::RecordUnreadable(id) => warn!(%id, "a saved match cannot be replayed: it is left out"),

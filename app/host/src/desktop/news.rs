@@ -12,11 +12,14 @@ use crate::room::{PlayerId, parse_match_name};
 /// Most offers of the other side that are told while no move is played: one may be made again on each new link.
 const OFFERS_A_MOVE: u32 = 3;
 
+/// Most times that records that differ are told while no move is played: a peer may agree and differ again without end.
+const DIFFERENCES_A_MOVE: u32 = 3;
+
 /// The last known state of each room with a peer, from which changes are detected.
 #[derive(Default)]
 pub(crate) struct News {
     rooms: BTreeMap<String, Known>,
-    /// Ids of muted friends, whose offers are not told.
+    /// Ids of muted friends, whose offers and records that differ are not told.
     muted: BTreeSet<String>,
 }
 
@@ -30,6 +33,8 @@ struct Known {
     offers_told: u32,
     over: bool,
     differs: bool,
+    /// How often it was told that the records differ, since the last move.
+    differences_told: u32,
 }
 
 impl News {
@@ -145,16 +150,22 @@ impl News {
             offers_told: 0,
             over: room.result.is_some(),
             differs: room.differs,
+            differences_told: 0,
         };
         let (name, offered) = (now.name.clone(), now.offered);
         let before = self.rooms.get(&room.id);
-        now.offers_told = before.filter(|before| before.plies == now.plies).map_or(0, |one| one.offers_told);
+        if let Some(same) = before.filter(|before| before.plies == now.plies) {
+            (now.offers_told, now.differences_told) = (same.offers_told, same.differences_told);
+        }
         let is_new_offer = offered.is_some() && before.is_some_and(|before| before.offered != offered);
         let tells_offer = is_new_offer && !is_muted && now.offers_told < OFFERS_A_MOVE;
         now.offers_told += u32::from(tells_offer);
+        let begins_to_differ = now.differs && before.is_some_and(|before| !before.differs);
+        let tells_difference = begins_to_differ && !is_muted && now.differences_told < DIFFERENCES_A_MOVE;
+        now.differences_told += u32::from(tells_difference);
         // The first event of a room has nothing to be compared with. A follow-up match is a new room.
         let Some(before) = self.rooms.insert(room.id.clone(), now.clone()) else { return Vec::new() };
-        let (summary, body) = if now.differs && !before.differs {
+        let (summary, body) = if tells_difference {
             let what = say(
                 "两边的棋谱不一样，需要选一份".into(),
                 "The two devices have different moves: choose one".into(),
@@ -286,6 +297,29 @@ mod tests {
         assert_eq!(told(&mut news, &control::Room { can_act: true, ..anna(9) }), moved, "the match goes on");
         news.heard(&event::Body::Friend(muted(false)), Language::English);
         assert_eq!(count(&mut news, 10, 2), 2);
+    }
+
+    #[test]
+    fn records_that_differ_again_and_again_and_those_of_a_muted_friend_are_not_told() {
+        let mut news = News::default();
+        let anna = |plies, differs| {
+            let who = Some(seat::Who::Peer("anna".into()));
+            let second = Some(control::Seat { who, name: "Anna".into(), ..Default::default() });
+            control::Room { second, differs, ..room(plies, false) }
+        };
+        let count = |news: &mut News, plies| {
+            told(news, &anna(plies, false));
+            (0..100)
+                .filter(|_| {
+                    told(news, &anna(plies, true)).is_some() | told(news, &anna(plies, false)).is_some()
+                })
+                .count()
+        };
+        assert_eq!(count(&mut news, 4), 3, "by records and acknowledgements in turn");
+        assert_eq!(count(&mut news, 6), 3, "after a move again");
+        let muted = control::Friend { id: "anna".into(), muted: true, ..Default::default() };
+        news.heard(&event::Body::Friend(muted), Language::English);
+        assert_eq!(count(&mut news, 8), 0);
     }
 
     #[test]
