@@ -432,26 +432,68 @@ async fn a_friend_of_another_version_who_calls_for_ever_is_told_a_few_times_and_
 async fn faults_and_new_names_of_a_friend_who_calls_for_ever_are_told_a_few_times_and_a_muted_ones_never() {
     let mut scene = Scene::new(130).await;
     let told = |scene: &Scene| {
-        let about_ben = |one: &&control::Notice| {
-            matches!(one.kind(), NoticeKind::NoticePeerMisbehaved | NoticeKind::NoticeRenamed)
-        };
-        scene.anna.client.seen.notices.iter().filter(about_ben).count()
+        [NoticeKind::NoticePeerMisbehaved, NoticeKind::NoticeRenamed]
+            .map(|kind| scene.anna.client.seen.notices.iter().filter(|one| one.kind() == kind).count())
     };
-    let before = told(&scene);
+    scene.anna.client.seen.notices.clear();
     for number in 0..20 {
         let renamed = Hello { name: format!("Ben {number}"), ..scene.hello() };
         scene.say_from_the_start(vec![renamed.clone().into(), renamed.into()]).await;
     }
     // In less than two minutes: three at once, and one more each minute.
-    let shown = told(&scene) - before;
-    assert!((1..=5).contains(&shown), "{shown} notices");
+    let shown = told(&scene);
+    assert!(shown.iter().all(|shown| (1..=5).contains(shown)), "{shown:?} notices");
     let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name != "Carl").expect("a friend");
     let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
     scene.anna.client.done(request::Body::SetMuted(mute)).await;
     tokio::time::sleep(Duration::from_mins(5)).await;
     let hello = scene.hello();
     scene.say_from_the_start(vec![hello.clone().into(), hello.into()]).await;
-    assert_eq!(told(&scene) - before, shown, "a muted friend is noticed");
+    assert_eq!(told(&scene), shown, "a muted friend is noticed");
+    scene.check_undisturbed().await;
+}
+
+/// The new names that Anna was told.
+fn new_names(scene: &Scene) -> Vec<&str> {
+    let notices = scene.anna.client.seen.notices.iter();
+    notices.filter(|one| one.kind() == NoticeKind::NoticeRenamed).map(|one| one.detail.as_str()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_name_is_told_after_any_number_of_other_notices() {
+    let mut scene = Scene::new(136).await;
+    for _ in 0..5 {
+        let hello = scene.hello();
+        let bye = peer::Bye { reason: ByeReason::ByeLeaving.into() };
+        scene.say_from_the_start(vec![hello.into(), bye.into()]).await;
+    }
+    assert!(new_names(&scene).is_empty());
+    let renamed = Hello { name: "Zoe".into(), ..scene.hello() };
+    scene.say_from_the_start(vec![renamed.into()]).await;
+    assert_eq!(new_names(&scene), ["Zoe"]);
+    scene.check_undisturbed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_name_that_looks_like_another_friends_is_told_of_a_muted_friend_and_after_any_number_of_others()
+{
+    let mut scene = Scene::new(137).await;
+    for number in 0..10 {
+        let renamed = Hello { name: format!("Ben {number}"), ..scene.hello() };
+        scene.say_from_the_start(vec![renamed.into()]).await;
+    }
+    let harmless = new_names(&scene).len();
+    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name != "Carl").expect("a friend");
+    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
+    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+    // Again and again: once is enough.
+    for name in ["Carl", "Ben", "carl", "Ben", "C\u{430}rl"] {
+        let renamed = Hello { name: name.into(), ..scene.hello() };
+        scene.say_from_the_start(vec![renamed.into()]).await;
+    }
+    let told = new_names(&scene);
+    assert_eq!(told.len(), harmless + 1, "{told:?}");
+    assert!(told[harmless].starts_with("Carl ("), "{told:?}");
     scene.check_undisturbed().await;
 }
 

@@ -60,10 +60,16 @@ impl Names {
 
     /// Whether a friend other than this player has a name that looks like this player's.
     pub(crate) fn is_a_friends(&self, key: PlayerId) -> bool {
-        let Some(one) = self.all.get(&key) else { return false };
-        self.all.iter().any(|(other, known)| {
-            *other != key && known.is_friend && known.skeleton.is_confusable_with(&one.skeleton)
-        })
+        self.friends_alike(key).next().is_some()
+    }
+
+    /// The friends other than this player whose names look like this player's.
+    pub(crate) fn friends_alike(&self, key: PlayerId) -> impl Iterator<Item = PlayerId> {
+        let one = self.all.get(&key);
+        let others = self.all.iter().filter(move |(other, known)| **other != key && known.is_friend);
+        others
+            .filter(move |(_, known)| one.is_some_and(|one| known.skeleton.is_confusable_with(&one.skeleton)))
+            .map(|(other, _)| *other)
     }
 
     fn update_shared(&mut self) {

@@ -25,7 +25,13 @@ const STRANGERS_RING: Rate = Rate { at_once: 3, one_more_after: Duration::from_s
 /// A fault of its program, an old version, records that differ: each of them once, and again after a mend.
 const FRIEND_NOTICES: Rate = Rate { at_once: 3, one_more_after: Duration::from_mins(1) };
 
-/// The same about strangers: as many as may be connected.
+/// New names of a friend, apart from its other notices, which it could cause to hide a name.
+const FRIEND_NAMES: Rate = Rate { at_once: 3, one_more_after: Duration::from_mins(1) };
+
+/// A friend's new name that looks like one certain other friend's: the user knows for a while that it does.
+const FRIEND_LIKENESS: Rate = Rate { at_once: 1, one_more_after: Duration::from_mins(10) };
+
+/// The notices about strangers: as many as may be connected.
 const STRANGERS_NOTICES: Rate = Rate { at_once: 3, one_more_after: Duration::from_mins(1) };
 
 /// Links that a friend opens. A bad radio link breaks every few seconds for minutes; every client is told of each.
@@ -36,14 +42,17 @@ const FRIEND_LINKS: Rate = Rate { at_once: 60, one_more_after: Duration::from_se
 pub(crate) struct Rings {
     friends: Buckets,
     notices: Buckets,
+    names: Buckets,
+    /// Per friend, and per other friend whose name it takes.
+    likenesses: Buckets<(PlayerId, PlayerId)>,
     links: Buckets,
     strangers: Bucket,
     strangers_notices: Bucket,
 }
 
-type Buckets = BTreeMap<PlayerId, Bucket>;
+type Buckets<K = PlayerId> = BTreeMap<K, Bucket>;
 
-fn take(buckets: &mut Buckets, key: PlayerId, now: Instant, rate: Rate) -> bool {
+fn take<K: Ord>(buckets: &mut Buckets<K>, key: K, now: Instant, rate: Rate) -> bool {
     // A full bucket is equivalent to none.
     buckets.retain(|_, bucket| bucket.spent(now, rate) > 0);
     buckets.entry(key).or_default().take(now, rate)
@@ -58,6 +67,16 @@ impl Rings {
     /// Whether a notice about a friend is shown; takes a token if so.
     pub(crate) fn friend_is_noticed(&mut self, key: PlayerId, now: Instant) -> bool {
         take(&mut self.notices, key, now, FRIEND_NOTICES)
+    }
+
+    /// Whether a new name of a friend is told; takes a token if so.
+    pub(crate) fn friend_is_renamed(&mut self, key: PlayerId, now: Instant) -> bool {
+        take(&mut self.names, key, now, FRIEND_NAMES)
+    }
+
+    /// Whether a friend's new name is told because it looks like that of the friend `other`; takes a token if so.
+    pub(crate) fn friend_looks_like(&mut self, key: PlayerId, other: PlayerId, now: Instant) -> bool {
+        take(&mut self.likenesses, (key, other), now, FRIEND_LIKENESS)
     }
 
     /// Whether a notice about a stranger is shown; takes a token if so.
@@ -180,6 +199,17 @@ mod tests {
         let slowly =
             (0..1_000).filter(|second| rings.friend_connects(BEN, start + Duration::from_secs(*second)));
         assert_eq!(slowly.count(), 1_000, "a bad radio link is no flood");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_other_notice_hides_a_new_name_and_no_new_name_hides_one_that_looks_like_another_friends() {
+        let (mut rings, now) = (Rings::default(), Instant::now());
+        assert_eq!((0..100).filter(|_| rings.friend_is_noticed(ANNA, now)).count(), 3);
+        assert_eq!((0..100).filter(|_| rings.friend_is_renamed(ANNA, now)).count(), 3);
+        for other in [BEN, PlayerId([3; 32])] {
+            assert_eq!((0..100).filter(|_| rings.friend_looks_like(ANNA, other, now)).count(), 1);
+        }
+        assert!(rings.friend_looks_like(ANNA, BEN, now + FRIEND_LIKENESS.one_more_after));
     }
 
     #[tokio::test(start_paused = true)]

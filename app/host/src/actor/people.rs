@@ -266,11 +266,18 @@ impl Actor {
             peer.friend = Some(friend);
         }
         if let Some(before) = renamed {
+            self.renamed(key, before);
+        }
+    }
+
+    /// Tells clients a friend's new name: of a muted friend, and beyond the rate limit, if it looks like another friend's.
+    fn renamed(&mut self, key: PlayerId, before: String) {
+        let now = Instant::now();
+        let muted = self.people.get(&key).and_then(|peer| peer.friend.as_ref()).is_some_and(|one| one.muted);
+        let likens = self.names.friends_alike(key).any(|other| self.rings.friend_looks_like(key, other, now));
+        if likens || !muted && self.rings.friend_is_renamed(key, now) {
             let detail = self.names.shown(key);
-            self.notice_about(
-                key,
-                control::Notice { name: before, detail, ..notice(NoticeKind::NoticeRenamed) },
-            );
+            self.notice(control::Notice { name: before, detail, ..notice(NoticeKind::NoticeRenamed) });
         }
     }
 
