@@ -113,19 +113,32 @@ impl News {
                     Subject::Device,
                     Urgency::Normal,
                     say("需要升级".into(), "Update needed".into()),
-                    say(
-                        format!("{} 的「棋友」版本太旧，请对方升级", notice.name),
-                        format!("The Qiyou of {} is too old: ask them to update it", notice.name),
-                    ),
+                    match notice.name.as_str() {
+                        // A stranger whose frames are of another version has said no name.
+                        "" => say(
+                            "另一台设备上的「棋友」版本太旧，请对方升级".into(),
+                            "Another device's Qiyou is too old: ask them to update it".into(),
+                        ),
+                        name => say(
+                            format!("{name} 的「棋友」版本太旧，请对方升级"),
+                            format!("The Qiyou of {name} is too old: ask them to update it"),
+                        ),
+                    },
                 ),
                 NoticeKind::NoticeUpdateHere => show(
                     Subject::Device,
                     Urgency::Normal,
                     say("需要升级".into(), "Update needed".into()),
-                    say(
-                        format!("这台设备上的「棋友」版本太旧，没法和 {} 下棋，请升级", notice.name),
-                        format!("This Qiyou is too old to play with {}: update it", notice.name),
-                    ),
+                    match notice.name.as_str() {
+                        "" => say(
+                            "这台设备上的「棋友」版本太旧，没法和另一台设备下棋，请升级".into(),
+                            "This Qiyou is too old to play with another device: update it".into(),
+                        ),
+                        name => say(
+                            format!("这台设备上的「棋友」版本太旧，没法和 {name} 下棋，请升级"),
+                            format!("This Qiyou is too old to play with {name}: update it"),
+                        ),
+                    },
                 ),
                 _ => Vec::new(),
             },
@@ -341,6 +354,37 @@ mod tests {
             control::InvitationGone { invite_id: ID.to_string(), ..control::InvitationGone::default() };
         let orders = news.heard(&event::Body::InvitationGone(gone), Language::Chinese);
         assert_eq!(orders, [Order::Withdraw(Subject::Invitation(ID))]);
+    }
+
+    #[test]
+    fn an_update_is_asked_for_by_name_where_one_is_known() {
+        let mut news = News::default();
+        let mut says = |kind: NoticeKind, name: &str, language| {
+            let notice = control::Notice { kind: kind.into(), name: name.into(), ..Default::default() };
+            let orders = news.heard(&event::Body::Notice(notice), language);
+            let [Order::Show(shown)] = orders.as_slice() else { panic!("{orders:?}") };
+            shown.body.clone()
+        };
+        let cases = [
+            (
+                NoticeKind::NoticeUpdateNeeded,
+                ["Another device's Qiyou is too old", "The Qiyou of Zoe is too old"],
+                ["另一台设备上的「棋友」版本太旧", "Zoe 的「棋友」版本太旧"],
+            ),
+            (
+                NoticeKind::NoticeUpdateHere,
+                ["too old to play with another device: update it", "too old to play with Zoe: update it"],
+                ["没法和另一台设备下棋", "没法和 Zoe 下棋"],
+            ),
+        ];
+        for (kind, english, chinese) in cases {
+            for (language, words) in [(Language::English, english), (Language::Chinese, chinese)] {
+                for (name, words) in ["", "Zoe"].into_iter().zip(words) {
+                    let said = says(kind, name, language);
+                    assert!(said.contains(words), "{said}");
+                }
+            }
+        }
     }
 
     #[test]
