@@ -164,6 +164,8 @@ impl Controller {
     fn notice(&self, notice: &control::Notice) {
         let remark = match notice.kind() {
             NoticeKind::NoticeOfferDeclined => Remark::OfferDeclined,
+            // Nobody knows who.
+            NoticeKind::NoticePeerLeft if notice.name.is_empty() => return,
             NoticeKind::NoticePeerLeft => Remark::PeerLeft,
             NoticeKind::NoticeUpdateNeeded => Remark::UpdateNeeded,
             NoticeKind::NoticeUpdateHere => Remark::UpdateHere,

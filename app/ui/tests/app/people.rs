@@ -279,6 +279,41 @@ fn why_they_would_not_is_said_with_their_name() {
     }
 }
 
+#[test]
+fn what_is_said_about_another_device_names_its_person_where_a_name_is_known() {
+    let stage = Stage::new();
+    let told = started(&stage);
+    let notice = |kind: control::NoticeKind, name: &str| {
+        let notice = control::Notice { kind: kind.into(), name: name.into(), ..Default::default() };
+        told.say(event::Body::Notice(notice));
+        stage.settle(&told.scene);
+    };
+    notice(control::NoticeKind::NoticePeerLeft, "");
+    assert_eq!(remark(&told), Remark::None, "nobody has left");
+    for (kind, name, said) in [
+        (control::NoticeKind::NoticePeerLeft, "Librem 5", "Librem 5 has left"),
+        (
+            control::NoticeKind::NoticeUpdateNeeded,
+            "Librem 5",
+            "The Qiyou of Librem 5 is too old for yours: ask them to update it",
+        ),
+        (
+            control::NoticeKind::NoticeUpdateNeeded,
+            "",
+            "Their Qiyou is too old for yours: ask them to update it",
+        ),
+        (
+            control::NoticeKind::NoticeUpdateHere,
+            "Librem 5",
+            "This Qiyou is too old to play with Librem 5: update it",
+        ),
+        (control::NoticeKind::NoticeUpdateHere, "", "This Qiyou is too old for theirs: update it"),
+    ] {
+        notice(kind, name);
+        assert!(says(&told, said), "{said}");
+    }
+}
+
 fn opened(stage: &Stage, room: control::Room) -> Told {
     let mut told = started(stage);
     told.say(event::Body::Room(room));
