@@ -37,7 +37,7 @@ const STRANGERS_NOTICES: Rate = Rate { at_once: 3, one_more_after: Duration::fro
 /// Links that a friend opens. A bad radio link breaks every few seconds for minutes; every client is told of each.
 const FRIEND_LINKS: Rate = Rate { at_once: 60, one_more_after: Duration::from_secs(1) };
 
-/// Token buckets per friend, and one for all strangers.
+/// Token buckets per friend, and those of all strangers together.
 #[derive(Default)]
 pub(crate) struct Rings {
     friends: Buckets,
