@@ -573,9 +573,11 @@ impl Task {
                     }
                     Some(ContactState::Asked | ContactState::OneWay) => {}
                 }
+                self.lift_block(&to).await;
                 self.send(presence::Presence::subscribe().with_to(to)).await;
             }
             ContactDeed::Accept => {
+                self.lift_block(&to).await;
                 self.send(presence::Presence::subscribed().with_to(to.clone())).await;
                 self.send(presence::Presence::subscribe().with_to(to)).await;
             }
@@ -608,6 +610,11 @@ impl Task {
                 self.links.retain(|(peer, _), _| peer.to_bare() != account);
             }
         }
+    }
+
+    /// A server that still blocks the account would keep its answer away.
+    async fn lift_block(&mut self, account: &Jid) {
+        self.set("unblock", blocking::Unblock { items: vec![account.clone()] }).await;
     }
 
     async fn set(&mut self, what: &str, payload: impl Into<Element>) {

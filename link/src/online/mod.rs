@@ -172,9 +172,9 @@ pub enum RefusedStanza {
 /// Actions on a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactDeed {
-    /// Ask for a subscription both ways.
+    /// Ask for a subscription both ways, and lift a block.
     Ask,
-    /// Accept, and ask as well.
+    /// Accept, ask as well, and lift a block.
     Accept,
     /// Remove from the roster, both ways.
     Remove,
