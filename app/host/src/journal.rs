@@ -15,6 +15,10 @@ pub(crate) const MET_BY: &str = "met_by/";
 /// Prefix of settings keys, followed by a friend's key: the friend's XMPP address.
 pub(crate) const ACCOUNT_OF: &str = "account_of/";
 
+/// Prefix of settings keys, followed by the account of a player that the user has removed or blocked: the player's key.
+#[cfg(feature = "online")]
+pub(crate) const PARTED_ACCOUNT: &str = "parted_account/";
+
 /// One of the capabilities.
 type Capability = fn(&mut Capabilities) -> &mut bool;
 

@@ -164,3 +164,84 @@ async fn two_who_exchange_codes_are_friends_through_their_accounts() {
     let plies = play_on(&mut anna, &mut ben).await;
     println!("friends by codes through a server: {plies} plies");
 }
+
+/// Friends and contacts of whom the first has parted from the other.
+struct Parted {
+    anna: Device,
+    ben: Device,
+    /// Ben's key.
+    peer: String,
+    _server: Server,
+}
+
+/// Anna removes or blocks Ben: each account is off the other's list.
+async fn parted(authority: &Authority, blocks: bool, signed_out: bool) -> Parted {
+    let mut server = Server::start(Kind::Prosody, authority);
+    let place = (DOMAIN, server.address());
+    let (mut anna, mut ben) = contacts_at([place.clone(), place], authority).await;
+    let [annas, bens] = accounts();
+    meet(&mut anna.client, &mut ben.client, "Ben").await;
+    let is_known = |seen: &Seen| seen.friends.values().any(|friend| friend.account == bens);
+    anna.client.until("his account is known", is_known).await;
+    let peer = anna.client.seen.friends.values().next().expect("a friend").id.clone();
+    let part = if blocks {
+        request::Body::Block(control::Block { peer: peer.clone() })
+    } else {
+        request::Body::Forget(control::Forget { peer: peer.clone() })
+    };
+    if signed_out {
+        server.kill();
+        for device in [&mut anna, &mut ben] {
+            device.until_account(AccountState::AccountServerGone).await;
+        }
+    }
+    anna.client.done(part).await;
+    if signed_out {
+        anna.switch_off().await;
+        server.again();
+        anna.switch_on().await;
+        for device in [&mut anna, &mut ben] {
+            device.until_account(AccountState::AccountOnline).await;
+        }
+    }
+    for (device, other) in [(&mut anna, &bens), (&mut ben, &annas)] {
+        device.client.until("off the list", |seen| contact(seen, other).is_none()).await;
+    }
+    Parted { anna, ben, peer, _server: server }
+}
+
+#[tokio::test]
+#[ignore = "needs Prosody: make test-carriers"]
+async fn a_friend_who_is_removed_is_no_contact_any_more_and_may_ask_again() {
+    let (authority, [annas, bens]) = (Authority::new(), accounts());
+    for signed_out in [false, true] {
+        let Parted { mut anna, mut ben, _server, .. } = parted(&authority, false, signed_out).await;
+        ben.ask_contact(&annas).await;
+        let asks = |seen: &Seen| contact(seen, &bens) == Some(ContactState::ContactAsks);
+        anna.client.until("Ben asks", asks).await;
+        anna.answer_contact(&bens, ContactAnswer::ContactAccept).await;
+        for (device, other) in [(&mut anna, &bens), (&mut ben, &annas)] {
+            let is_mutual = |seen: &Seen| contact(seen, other) == Some(ContactState::ContactMutual);
+            device.client.until("contacts again", is_mutual).await;
+        }
+        println!("removed{}: no contact, and one again", if signed_out { " while signed out" } else { "" });
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs Prosody: make test-carriers"]
+async fn a_friend_who_is_blocked_is_no_contact_until_unblocked_and_asked() {
+    let (authority, [annas, bens]) = (Authority::new(), accounts());
+    for signed_out in [false, true] {
+        let Parted { mut anna, mut ben, peer, _server } = parted(&authority, true, signed_out).await;
+        ben.ask_contact(&annas).await;
+        let asked = |seen: &Seen| contact(seen, &annas) == Some(ContactState::ContactAsked);
+        ben.client.until("Ben has asked", asked).await;
+        ben.answer_contact(&annas, ContactAnswer::ContactRemove).await;
+        ben.client.until("off the list", |seen| contact(seen, &annas).is_none()).await;
+        assert_eq!(contact(&anna.client.seen, &bens), None, "who is blocked is not heard");
+        anna.client.done(request::Body::Unblock(control::Unblock { peer })).await;
+        become_contacts(&mut anna, &mut ben, &accounts()).await;
+        println!("blocked{}: no contact, and one again", if signed_out { " while signed out" } else { "" });
+    }
+}

@@ -25,7 +25,13 @@ impl Actor {
         let advert_key = self.chance.bytes();
         self.journal.keep(|store| store.forget(key, &advert_key))?;
         self.set_advert_key(advert_key);
+        #[cfg(feature = "online")]
+        let account = self.people.account(key).cloned();
         self.part_from(key, ByeReason::ByeLeaving);
+        #[cfg(feature = "online")]
+        if let Some(account) = account {
+            self.part_from_account(key, &account);
+        }
         Ok(())
     }
 
@@ -82,12 +88,18 @@ impl Actor {
         if let Some(advert_key) = new_advert_key {
             self.set_advert_key(advert_key);
         }
+        #[cfg(feature = "online")]
+        let account = self.people.account(key).cloned();
         // An ordinary goodbye, which does not reveal the block.
         self.part_from(key, ByeReason::ByeLeaving);
         for id in self.nearby.forget(key, blocked.address.as_deref()) {
             self.tell(event::Body::NearbyGone(control::Gone { id }));
         }
         let told = self.blocked.insert(blocked);
+        #[cfg(feature = "online")]
+        if let Some(account) = account {
+            self.part_from_account(key, &account);
+        }
         self.tell(event::Body::Blocked(told));
         Ok(())
     }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use link::online::{Account, AccountState, ContactDeed, View};
+use link::online::{Account, AccountState, ContactDeed, ContactState, View};
 use link::{Address, CarrierKind, Outdated, Transport};
 use proto::control::{self, RefusalCode, event, request};
 use tracing::{info, warn};
 
 use crate::actor::{Actor, Message};
+use crate::journal::PARTED_ACCOUNT;
 use crate::refusal::Refusal;
 use crate::responder::{Answer, done};
 use crate::room::PlayerId;
@@ -123,6 +124,7 @@ impl Actor {
                 if !transport.contact(&asked.account, ContactDeed::Ask) {
                     return Err(not_an_account());
                 }
+                self.wants_contact(&asked.account);
             }
             request::Body::AnswerContact(asked) => {
                 let deed = match asked.answer() {
@@ -136,6 +138,9 @@ impl Actor {
                 if !transport.contact(&asked.account, deed) {
                     return Err(not_an_account());
                 }
+                if deed == ContactDeed::Accept {
+                    self.wants_contact(&asked.account);
+                }
             }
             _ => return Err(Refusal::new(RefusalCode::RefusalBadRequest, "not about an account")),
         }
@@ -148,11 +153,63 @@ impl Actor {
         if let Some(place) = places.next_back() {
             self.learn_account(PlayerId(code.key), &place.text);
         }
+        for place in code.places.iter().filter(|place| place.kind == CarrierKind::Online) {
+            self.wants_contact(&place.text);
+        }
         let Some(online) = &self.online else { return };
         for place in code.places.iter().filter(|place| place.kind == CarrierKind::Online) {
             // An entry that is no valid account is ignored.
             let _ = online.transport.contact(&place.text, ContactDeed::Ask);
         }
+    }
+
+    /// Handles that the user has removed or blocked the player with this account: the account is removed from the contacts, or
+    /// blocked by the server; see also [`contacts_to_part`](Self::contacts_to_part).
+    pub(crate) fn part_from_account(&mut self, key: PlayerId, account: &str) {
+        if self.people.of_account(account).is_some() {
+            // Another device of the same person is still a friend's.
+            return;
+        }
+        // If storing fails, the account is removed from the contacts only if it is signed in now.
+        let _ = self.journal.keep(|store| store.set_setting(&parted_account(account), &key.to_string()));
+        let is_blocked = self.blocked.contains(key);
+        let deed = if is_blocked { ContactDeed::Block } else { ContactDeed::Remove };
+        if let Some(online) = &self.online {
+            // What is no valid account cannot be a contact.
+            let _ = online.transport.contact(account, deed);
+        }
+    }
+
+    /// Handles that the user asks or accepts this account as a contact.
+    fn wants_contact(&mut self, account: &str) {
+        // If the removal fails, the user has to ask once more.
+        let _ = self.journal.keep(|store| store.remove_setting(&parted_account(account)));
+    }
+
+    /// Contacts that are new or changed since `old`, of players that the user has removed or blocked: while the account was
+    /// signed out, or the server did not hear of it.
+    fn contacts_to_part(&self, old: &View) -> Vec<(String, ContactDeed)> {
+        let Some(online) = &self.online else { return Vec::new() };
+        let mut to_part = Vec::new();
+        for (account, contact) in online.contacts() {
+            if old.contacts.get(account).is_some_and(|before| before.state == contact.state) {
+                continue;
+            }
+            if let Some(deed) = self.parting(account, contact.state) {
+                to_part.push((account.clone(), deed));
+            }
+        }
+        to_part
+    }
+
+    fn parting(&self, account: &str, state: ContactState) -> Option<ContactDeed> {
+        let key = PlayerId::parse(&self.journal.setting(&parted_account(account)).ok().flatten()?)?;
+        if self.blocked.contains(key) {
+            return Some(ContactDeed::Block);
+        }
+        let is_friend = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
+        // Whoever was removed may ask again.
+        (!is_friend && state != ContactState::Asks).then_some(ContactDeed::Remove)
     }
 
     pub(crate) fn online_changed(&mut self, view: View) {
@@ -170,6 +227,12 @@ impl Actor {
         }
         for (account, outdated) in outdated {
             self.account_outdated(&account, outdated);
+        }
+        for (account, deed) in self.contacts_to_part(&old) {
+            info!(account, "a contact of a player who was removed or blocked is removed");
+            if let Some(online) = &self.online {
+                let _ = online.transport.contact(&account, deed);
+            }
         }
     }
 
@@ -206,5 +269,102 @@ impl Actor {
     /// The transport, for the list of carriers.
     pub(crate) fn online_transport(&self) -> Option<Arc<dyn Transport>> {
         self.online.as_ref().map(|online| online.transport.clone() as Arc<dyn Transport>)
+    }
+}
+
+/// The setting for this account. Its letters may be capital ones where a person has typed it.
+fn parted_account(account: &str) -> String {
+    format!("{PARTED_ACCOUNT}{}", account.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use link::online::{Contact, OnlineConfig, Presence};
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::config::HostConfig;
+    use crate::store::SavedFriend;
+
+    const BENS: &str = "ben@example.org";
+    const CARLS: &str = "carl@example.org";
+    const BEN: PlayerId = PlayerId([2; 32]);
+    const CARL: PlayerId = PlayerId([3; 32]);
+
+    /// A host that does not run by itself, with two friends whose accounts it knows, and its folder.
+    fn anna() -> (Actor, tempfile::TempDir) {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let config = HostConfig::new(folder.path()).with_online(OnlineConfig::default());
+        let (inbox, messages) = mpsc::unbounded_channel();
+        let mut anna = Actor::new(config, inbox, messages).expect("a disk that works");
+        for (key, account) in [(BEN, BENS), (CARL, CARLS)] {
+            befriend(&mut anna, key);
+            anna.learn_account(key, account);
+        }
+        (anna, folder)
+    }
+
+    fn befriend(host: &mut Actor, key: PlayerId) {
+        let friend = SavedFriend {
+            key,
+            name: "A friend".into(),
+            advert_key: [7; 32],
+            met_unix_ms: 0,
+            muted: false,
+            note: String::new(),
+        };
+        host.journal.keep(|store| store.put_friend(&friend)).expect("a disk that works");
+        let peer = host.new_peer(key, Some(friend)).expect("a disk that works");
+        host.people.insert(key, peer);
+    }
+
+    fn view(state: ContactState) -> View {
+        let contact =
+            Contact { state, presence: Presence::Offline, name: String::new(), card: None, outdated: None };
+        let contacts = [BENS, CARLS].map(|account| (account.to_owned(), contact.clone())).into();
+        View { account: "anna@example.org".into(), state: AccountState::Online, contacts, ..View::default() }
+    }
+
+    /// What is done to the contacts that the server names once the account is signed in.
+    fn parted(host: &mut Actor, state: ContactState) -> Vec<(String, ContactDeed)> {
+        host.online_changed(View::default());
+        host.online_changed(view(state));
+        let to_part = host.contacts_to_part(&View::default());
+        assert!(host.contacts_to_part(&view(state)).is_empty(), "only when they have changed");
+        to_part
+    }
+
+    #[tokio::test]
+    async fn who_was_removed_or_blocked_while_signed_out_is_no_contact_after_the_next_sign_in() {
+        let (mut anna, _folder) = anna();
+        assert!(parted(&mut anna, ContactState::Mutual).is_empty());
+        anna.online_changed(View::default());
+        anna.forget(BEN).expect("a friend");
+        anna.block(&CARL.to_string()).expect("a friend");
+        let removed = (BENS.to_owned(), ContactDeed::Remove);
+        let blocked = (CARLS.to_owned(), ContactDeed::Block);
+        for state in [ContactState::Mutual, ContactState::OneWay, ContactState::Asked] {
+            assert_eq!(parted(&mut anna, state), [removed.clone(), blocked.clone()], "{state:?}");
+        }
+        assert_eq!(parted(&mut anna, ContactState::Asks), [blocked], "who was removed may ask again");
+
+        // Asked or accepted by the user, or a friend again.
+        let ask = control::AskContact { account: "Ben@example.org".into() };
+        assert!(anna.online_asked(request::Body::AskContact(ask)).is_ok());
+        anna.unblock(&CARL.to_string()).expect("blocked");
+        befriend(&mut anna, CARL);
+        assert!(parted(&mut anna, ContactState::Mutual).is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_account_of_a_friend_stays_a_contact_when_another_device_of_it_is_removed() {
+        let (mut anna, _folder) = anna();
+        let bens_old_device = PlayerId([4; 32]);
+        befriend(&mut anna, bens_old_device);
+        anna.learn_account(bens_old_device, BENS);
+        anna.forget(bens_old_device).expect("a friend");
+        assert!(parted(&mut anna, ContactState::Mutual).is_empty());
+        anna.forget(BEN).expect("a friend");
+        assert_eq!(parted(&mut anna, ContactState::Mutual), [(BENS.to_owned(), ContactDeed::Remove)]);
     }
 }
