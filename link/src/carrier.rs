@@ -232,8 +232,8 @@ pub struct Adapter {
 /// One line of a carrier's own diagnosis, in English.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// `adapter`, `bluez`, `roles`, `advert_instances`, `rfkill`, `permission`, `privacy`, `supervision`, `discovery`,
-    /// `pairing`; `network`, `lan_port`, `firewall`; `account`.
+    /// `adapter`, `bluez`, `roles`, `advert_instances`, `rfkill`, `permission`, `privacy`, `device_name`, `supervision`,
+    /// `discovery`, `pairing`; `network`, `lan_port`, `firewall`; `account`.
     pub subject: &'static str,
     /// The verdict.
     pub verdict: Verdict,

@@ -17,6 +17,11 @@ const WITHIN: Duration = Duration::from_secs(10);
 /// BlueZ does not publish these on the bus.
 const BLUEZ_SETTINGS: &str = "/etc/bluetooth/main.conf";
 
+/// The names of this machine: the kernel's, and the one that hostnamed keeps for people (machine-info(5)). BlueZ names adapters by
+/// one of them, unless an alias is set.
+const HOST_NAME: &str = "/proc/sys/kernel/hostname";
+const MACHINE_INFO: &str = "/etc/machine-info";
+
 /// The kernel's supervision timeout where nobody sets another (net/bluetooth/hci_core.c), in units of 10 ms.
 const KERNEL_SUPERVISION: u16 = 42;
 
@@ -113,6 +118,35 @@ fn privacy(settings: Option<&str>) -> Finding {
 
 const MAKES_PRIVATE: &str =
     "set Privacy = device under [General] in /etc/bluetooth/main.conf, then: systemctl restart bluetooth";
+
+/// Whether the adapter's alias is a name of this machine. BlueZ offers the alias as the GAP device name to every device that is
+/// connected, and a connection needs no handshake of ours.
+fn device_name(alias: &str, host_names: &[String]) -> Finding {
+    // Of several adapters BlueZ numbers all but the first: "box #2".
+    let unnumbered = match alias.rsplit_once(" #") {
+        Some((name, number)) if number.parse::<u32>().is_ok() => name,
+        _ => alias,
+    };
+    if host_names.iter().any(|name| name.eq_ignore_ascii_case(unnumbered)) {
+        limited(
+            "device_name",
+            "the adapter has the host name of this machine: any device in reach can connect and read it",
+            "bluetoothctl system-alias NAME, with a name that tells nothing",
+        )
+    } else {
+        good("device_name", "what connects does not read the host name of this machine")
+    }
+}
+
+/// The names in the texts of [`HOST_NAME`] and [`MACHINE_INFO`].
+fn host_names(kernel: &str, info: &str) -> Vec<String> {
+    let pretty = info.lines().filter_map(|line| line.trim().strip_prefix("PRETTY_HOSTNAME="));
+    let names = std::iter::once(kernel).chain(pretty);
+    names
+        .map(|name| name.trim().trim_matches(['"', '\'']).to_owned())
+        .filter(|name| !name.is_empty())
+        .collect()
+}
 
 /// The value of a key in a section of BlueZ's settings; the last one holds. Lines that begin with # are the defaults as comments.
 fn setting<'a>(settings: &'a str, section: &str, key: &str) -> Option<&'a str> {
@@ -223,6 +257,11 @@ async fn adapter(wanted: Option<&str>) -> Result<Vec<Finding>, Finding> {
         let remedy = "switch Bluetooth on: bluetoothctl power on";
         broken("adapter", format!("{name}, {address}, off{choice}"), remedy)
     });
+    if let Ok(alias) = adapter.alias().await {
+        let [kernel, info] =
+            [HOST_NAME, MACHINE_INFO].map(|file| std::fs::read_to_string(file).unwrap_or_default());
+        findings.push(device_name(&alias, &host_names(&kernel, &info)));
+    }
     findings.extend(abilities(&bus, &adapter, powered).await);
     Ok(findings)
 }
@@ -308,6 +347,23 @@ mod tests {
             unread.found
         );
         assert!(unread.remedy.contains("Privacy = device"));
+    }
+
+    #[test]
+    fn an_adapter_with_a_name_of_the_machine_is_told_with_what_changes_it() {
+        let names = host_names("box\n", "ICON_NAME=computer\nPRETTY_HOSTNAME=\"Anna's laptop\"\n");
+        assert_eq!(names, ["box", "Anna's laptop"]);
+        assert!(host_names("", "PRETTY_HOSTNAME=\n").is_empty());
+        for alias in ["box", "Box", "box #2", "Anna's laptop"] {
+            let finding = device_name(alias, &names);
+            assert_eq!(finding.verdict, Verdict::Limited, "{alias}");
+            assert!(finding.remedy.contains("bluetoothctl system-alias"));
+            assert!(!finding.found.contains(alias), "it is no part of a report");
+        }
+        for alias in ["", "player", "box 2", "boxer", "box #x"] {
+            assert_eq!(device_name(alias, &names).verdict, Verdict::Good, "{alias}");
+        }
+        assert_eq!(device_name("", &[]).verdict, Verdict::Good);
     }
 
     #[test]

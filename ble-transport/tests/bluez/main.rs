@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use ble_transport::{BleConfig, BleTransport};
 use futures::StreamExt;
-use link::{Address, Card, CarrierState, Duplex, LinkError, Listener, Sighting, Tag, Transport, WatchEvent};
+use link::{
+    Address, Card, CarrierState, Duplex, LinkError, Listener, Sighting, Tag, Transport, Verdict, WatchEvent,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
@@ -495,6 +497,23 @@ fn a_name_that_bluez_remembers_is_not_taken_for_the_advertised_one() {
         until("the new card", || bluez.asked().adverts >= 2).await;
         drop(listener);
         until("no advertisement", || !bluez.advertises(0)).await;
+    });
+}
+
+#[test]
+fn an_adapter_that_tells_the_host_name_is_told_of() {
+    alone("an_adapter_that_tells_the_host_name_is_told_of", || async {
+        let bluez = Bluez::start(1).await;
+        let ann = transport(0);
+        let host_name = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a machine has a name");
+        for (alias, expected) in
+            [("what nobody is called", Verdict::Good), (host_name.trim(), Verdict::Limited)]
+        {
+            bluez.faults(|faults| faults.alias = alias.to_owned());
+            let findings = within("a diagnosis", ann.diagnose()).await;
+            let finding = findings.iter().find(|finding| finding.subject == "device_name");
+            assert_eq!(finding.map(|finding| finding.verdict), Some(expected), "{alias}: {findings:?}");
+        }
     });
 }
 

@@ -85,6 +85,8 @@ pub(crate) struct Faults {
     pub(crate) remembers: bool,
     /// The registration of an advertisement takes this long.
     pub(crate) registers_for: Duration,
+    /// Of every adapter.
+    pub(crate) alias: String,
 }
 
 impl Default for Faults {
@@ -106,6 +108,7 @@ impl Default for Faults {
             crossed: VecDeque::new(),
             remembers: false,
             registers_for: Duration::ZERO,
+            alias: "mock".into(),
         }
     }
 }

@@ -100,7 +100,7 @@ impl AdapterObject {
     }
     #[zbus(property)]
     fn alias(&self) -> String {
-        "mock".into()
+        self.core.air().faults.alias.clone()
     }
     #[zbus(property)]
     fn modalias(&self) -> String {
