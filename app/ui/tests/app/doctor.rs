@@ -79,6 +79,7 @@ fn every_subject_of_the_host_has_words_for_players() {
         "roles",
         "advert_instances",
         "privacy",
+        "device_name",
         "supervision",
         "discovery",
         "pairing",
