@@ -521,14 +521,17 @@ async fn records_that_differ_again_and_again_are_told_a_few_times_and_a_muted_fr
         let notices = scene.anna.client.seen.notices.iter();
         notices.filter(|one| one.kind() == NoticeKind::NoticeRecordsDiffer).count()
     };
-    // A hundred in less than a minute, in bursts that no limit of frames ends.
+    let began = tokio::time::Instant::now();
+    // A hundred, in bursts that no limit of frames ends.
     for _ in 0..10 {
         let pairs = differences(&scene, 10);
         let heard = scene.say(pairs).await;
         assert_eq!(heard.bye, None, "no offence");
     }
     let shown = told(&scene);
-    assert!((1..=3).contains(&shown), "{shown} notices");
+    // Three at once, then one a minute.
+    let most = 3 + began.elapsed().as_secs() as usize / 60;
+    assert!(most <= 5 && (1..=most).contains(&shown), "{shown} notices of at most {most}");
     let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name == "Ben").expect("a friend");
     let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
     scene.anna.client.done(request::Body::SetMuted(mute)).await;
