@@ -613,6 +613,8 @@ impl<'a> Table<'a> {
                 let told = |view: &View| view.over() || view.room.as_ref().is_some_and(|room| room.left);
                 self.player(other).until("the goodbye of a device that goes to sleep", told).await?;
                 self.no_link().await?;
+                // The machine is stopped without logind's wait, which may be before the adapter has heard that its scan is over.
+                self.no_scan(who).await?;
                 self.player(who).guest.freeze(time).await?;
                 if !self.over() {
                     // The waking device searches for the other: until then neither scans, unless a move made since the goodbye
@@ -699,6 +701,15 @@ impl<'a> Table<'a> {
         let begun = Instant::now();
         while self.air.reading().await?.links > 0 {
             ensure!(begun.elapsed() < Duration::from_secs(20), "a link will not end");
+            sleep(Duration::from_millis(100)).await;
+        }
+        Ok(())
+    }
+
+    async fn no_scan(&self, who: Who) -> Result<()> {
+        let begun = Instant::now();
+        while self.air.reading().await?.scans[who.side() as usize] {
+            ensure!(begun.elapsed() < Duration::from_secs(20), "a device that goes to sleep goes on scanning");
             sleep(Duration::from_millis(100)).await;
         }
         Ok(())
