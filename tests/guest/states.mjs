@@ -3,9 +3,10 @@ import { STORIES } from "./stories.mjs";
 
 /// Milliseconds; dialogs.js needs 350, a page's first next try to connect comes after 400 at the earliest.
 const LONGEST = 375;
+const LIMIT = 10_000;
 
-/// A page of its own context, in the state of the story; `frozen`: it stays in it. Its clocks stand still, and nothing that waits
-/// longer than for a dialog to settle happens: no next try to connect, no end of a remark.
+/// A page of its own context, in the state of the story: what the story `shows` is there. `frozen`: it stays in it. Its clocks stand still,
+/// and nothing that waits longer than for a dialog to settle happens: no next try to connect, no end of a remark.
 export async function enter(browser, address, name, options = {}) {
   const story = STORIES[name];
   const page = await browser.page(options);
@@ -29,11 +30,37 @@ export async function enter(browser, address, name, options = {}) {
     await DOES[what](page, argument);
     await settled(page);
   }
+  await shown(page, name, story.shows);
   return page;
 }
 
+/// What is in front: the visible text of the open question, otherwise that of the page and the label of each point of a board. What only a
+/// screen reader is told is left out.
+export function front(page) {
+  return page.run(() => {
+    const seen = (element) => element instanceof HTMLElement && element.getClientRects().length > 0;
+    const dialog = document.querySelector("dialog");
+    const parts = dialog ? [dialog] : [...document.body.children].filter((one) => seen(one) && !one.matches(".unseen"));
+    const points = dialog ? [] : [...document.querySelectorAll("[role=gridcell]")].filter(seen).map((one) => one.getAttribute("aria-label"));
+    return [...parts.map((one) => one.innerText), ...points].join("\n");
+  });
+}
+
+/// Waits until all these texts are in front, in the page's language.
+async function shown(page, name, wanted) {
+  const texts = wanted[(await page.run(() => document.documentElement.lang)) === "en" ? "en" : "zh"];
+  const end = Date.now() + LIMIT;
+  for (;;) {
+    const text = await front(page);
+    const missing = texts.filter((one) => !text.includes(one));
+    if (texts.length && !missing.length) return;
+    if (Date.now() > end) throw new Error(`${name} does not show ${JSON.stringify(missing)}, but: ${text}`);
+    await new Promise((later) => setTimeout(later, 50));
+  }
+}
+
 export async function settled(page) {
-  await page.until(() => ["start", "trouble", "match"].some((id) => document.getElementById(id)?.hidden === false), 10_000);
+  await page.until(() => ["start", "trouble", "match"].some((id) => document.getElementById(id)?.hidden === false), LIMIT);
   await page.run(() => new Promise((done) => setTimeout(done, 250)));
 }
 
