@@ -86,30 +86,94 @@ afterEach(async () => {
   await host.stage.close();
 });
 
-/// Opens the page; `quick`: time runs ten times as fast for it.
-async function open({ name = "Ben", size = "phone", quick = false, token = TOKEN } = {}) {
+/// Opens the page, which notes in `wire` what goes between it and the host. `still`: its time passes only by `pass`, apart from
+/// waits that are shorter than any between it and a host.
+async function open({ name = "Ben", size = "phone", still = false, token = TOKEN } = {}) {
   page = await browser.page({ size });
+  await page.before(() => {
+    window.wire = { tried: 0, sent: [], heard: [] };
+    const note = (list, text) => list.push(Object.entries(JSON.parse(text))[0]);
+    window.WebSocket = class extends WebSocket {
+      constructor(address) {
+        super(address);
+        wire.tried += 1;
+        this.addEventListener("message", ({ data }) => note(wire.heard, data));
+      }
+
+      send(text) {
+        note(wire.sent, text);
+        super.send(text);
+      }
+    };
+  });
   if (name) {
     await page.before((started, given) => {
       localStorage.setItem(started, "1");
       localStorage.setItem("qiyou.name", given);
     }, `qiyou.started.${TOKEN.slice(0, 8)}`, name);
   }
-  if (quick) {
+  if (still) {
     await page.before(() => {
-      const [later, often, now] = [setTimeout, setInterval, performance.now.bind(performance)];
-      window.setTimeout = (run, ms = 0, ...rest) => later(run, ms / 10, ...rest);
-      window.setInterval = (run, ms = 0, ...rest) => often(run, ms / 10, ...rest);
-      performance.now = () => now() * 10;
+      const SHORT = 400;
+      // The driver's own looks at the page.
+      const OFTEN = 100;
+      const [later, often, forget] = [setTimeout, setInterval, clearTimeout];
+      const timers = new Map();
+      let now = 0;
+      let last = 1e9;
+      const add = (run, ms, every) => {
+        last += 1;
+        timers.set(last, { run, at: now + ms, every });
+        return last;
+      };
+      window.setTimeout = (run, ms = 0, ...given) => (ms < SHORT ? later(run, ms, ...given) : add(() => run(...given), ms, 0));
+      window.setInterval = (run, ms = 0, ...given) => (ms < OFTEN ? often(run, ms, ...given) : add(() => run(...given), ms, ms));
+      window.clearTimeout = window.clearInterval = (id) => timers.delete(id) || forget(id);
+      performance.now = () => now;
+      const next = (kind) => [...timers].filter(([, timer]) => kind(timer)).sort(([, one], [, other]) => one.at - other.at)[0];
+      /// Milliseconds until the first of what happens once.
+      window.nextIn = () => next((timer) => !timer.every)?.[1].at - now;
+      window.passTime = (ms) => {
+        const end = now + ms;
+        for (let due; (due = next((timer) => timer.at <= end)); ) {
+          const [id, timer] = due;
+          now = timer.at;
+          if (timer.every) timer.at += timer.every;
+          else timers.delete(id);
+          timer.run();
+        }
+        now = end;
+      };
     });
   }
   await page.goto(`${host.stage.address}/#${token}`);
   await settled(page);
 }
 
+/// What the page has sent of this kind since it was loaded: known at once, also that it is nothing.
+const sent = (kind) => page.run((wanted) => wire.sent.filter(([one]) => one === wanted).map(([, body]) => body), kind);
+/// How often the page has begun to connect since it was loaded.
+const tried = () => page.run(() => wire.tried);
+
+let marks = 0;
+/// Waits until the page has taken in everything that the host has sent.
+async function takenIn() {
+  marks += 1;
+  host.send({ pong: -marks });
+  await until((mark) => wire.heard.some(([kind, body]) => kind === "pong" && body === mark), -marks);
+}
+
+/// Lets time pass for a page that is `still`.
+const pass = (ms) => page.run((much) => passTime(much), ms);
+
 async function tap(name) {
   const { x, y } = await where(page, name);
   await page.tap(x, y);
+}
+
+async function click(name) {
+  const { x, y } = await where(page, name);
+  await page.click(x, y);
 }
 
 const shows = (selector) => page.run((one) => document.querySelector(one)?.textContent ?? "", selector);
@@ -132,30 +196,38 @@ test("a stone on a small board is aimed first and sent by the second tap, with t
   await open();
   await tap("F8");
   await until(() => !document.getElementById("confirm").hidden);
-  assert.equal(host.of("act").length, 0);
+  assert.deepEqual(await sent("act"), []);
   await tap("G10");
-  assert.equal(host.of("act").length, 0, "another point is aimed at");
+  assert.deepEqual(await sent("act"), [], "another point is aimed at");
   await tap("G10");
   const act = await host.wait("act");
+  assert.equal((await sent("act")).length, 1);
   assert.deepEqual({ ...act, id: 0 }, { id: 0, room: ROOMS.gomoku.id, ply: 17, revision: 0, action: { place: named("G10") } });
   assert.ok(Number.isSafeInteger(act.id) && act.id > 0);
 });
 
 test("a stone that waits is played or given up by the buttons", async () => {
   await open();
+  const waits = () => page.run(() => [...document.querySelectorAll("[role=gridcell]")].map((one) => one.getAttribute("aria-label")).filter((one) => /waits/.test(one)));
   await tap("F8");
+  await until(() => !document.getElementById("confirm").hidden);
+  assert.deepEqual(await waits(), ["F8, empty, waits to be confirmed"]);
   await press("confirm-no");
   await until(() => document.getElementById("confirm").hidden);
-  await tap("F9");
+  assert.deepEqual(await waits(), []);
+  await tap("F8");
   await until(() => !document.getElementById("confirm").hidden);
+  assert.deepEqual(await sent("act"), [], "what was given up is aimed at anew");
+  await tap("F9");
+  assert.deepEqual(await waits(), ["F9, empty, waits to be confirmed"]);
   await press("confirm-yes");
   assert.deepEqual((await host.wait("act")).action, { place: named("F9") });
+  assert.equal((await sent("act")).length, 1);
 });
 
 test("a mouse hits what it points at, and so does a key", async () => {
   await open({ size: "wide" });
-  const { x, y } = await where(page, "C3");
-  await page.click(x, y);
+  await click("C3");
   const first = await host.wait("act");
   assert.deepEqual(first.action, { place: named("C3") });
   host.send({ reply: { id: first.id, ok: false, refused: "illegal", words: { en: "Not there.", zh: "不行。" }, points: [] } });
@@ -169,37 +241,50 @@ test("a mouse hits what it points at, and so does a key", async () => {
 
 test("every point has its name and says what stands there", async () => {
   await open();
-  const labels = await page.run(() => [...document.querySelectorAll("[role=gridcell]")].map((one) => one.getAttribute("aria-label")));
-  assert.equal(labels.length, 225);
-  assert.equal(new Set(labels.map((one) => one.split(",")[0])).size, 225);
-  assert.ok(labels.includes("J6, Black, last move") && labels.includes("K11, White") && labels.includes("A1, empty"), labels.join("; "));
-  assert.equal(labels[0], "A15, empty");
+  /// By the letters of its columns, from the top left as the first side sees it.
+  const lettered = (letters, rows) => Array.from({ length: rows }, (_, down) => [...letters].map((letter, column) => [`${letter}${rows - down}`, point(column, rows - 1 - down)])).flat();
+  // The second side's files are counted from its right, and its rows from its own edge.
+  const filed = Array.from({ length: 10 }, (_, down) => Array.from({ length: 9 }, (_, across) => [`File ${9 - across}, row ${10 - down}`, point(8 - across, down)])).flat();
+  for (const [room, names] of [[ROOMS.gomoku, lettered("ABCDEFGHIJKLMNO", 15)], [ROOMS.go, lettered("ABCDEFGHJ", 9)], [ROOMS.xiangqi, filed]]) {
+    const { game, pieces, last } = room.board;
+    host.send({ room: { ...room, id: game.padEnd(32, "0") } });
+    await until((id) => document.getElementById("title").textContent === id, { gomoku: "Gomoku", go: "Go", xiangqi: "Xiangqi" }[game]);
+    const on = (at) => {
+      const piece = pieces.find((one) => one.at === at);
+      if (!piece) return "empty";
+      const [first, second] = piece.kind === "stone" ? ["Black", "White"] : [`red ${piece.kind}`, `black ${piece.kind}`];
+      return piece.side === "first" ? first : second;
+    };
+    const ended = last.step ? last.step[1] : last.place;
+    const labels = await page.run(() => [...document.querySelectorAll("[role=gridcell]")].map((one) => one.getAttribute("aria-label")));
+    assert.deepEqual(labels, names.map(([name, at]) => `${name}, ${on(at)}${at === ended ? ", last move" : ""}`));
+  }
 });
 
 test("a move is announced, and that it is one's turn", async () => {
   host.room = moved(ROOMS.gomoku, "F8");
   await open();
-  await rest(200);
+  await until(() => document.getElementById("news").textContent === "Gomoku");
   host.send({ room: { ...ROOMS.gomoku, ply: 19, record: [...host.room.record, "a1"], board: { ...ROOMS.gomoku.board, ply: 19 } } });
-  await says("Black: A1");
-  await says("Your turn");
+  await until(() => document.getElementById("news").textContent === "Black: A1. Your turn");
 });
 
-test("while the host has not answered nothing is sent twice", async () => {
+test("while the host has not answered a move no other is sent, and then the next one is", async () => {
   await open({ size: "wide" });
-  for (const name of ["C3", "C4", "C5"]) {
-    const { x, y } = await where(page, name);
-    await page.click(x, y);
-  }
-  await host.wait("act");
-  await rest(200);
-  assert.equal(host.of("act").length, 1);
+  for (const name of ["C3", "C4", "C3", "C5"]) await click(name);
+  const { id, action } = await host.wait("act");
+  assert.deepEqual(action, { place: named("C3") });
+  assert.equal((await sent("act")).length, 1);
+  host.send({ reply: { id, ok: false, refused: "illegal", words: { en: "Not there.", zh: "不行。" }, points: [] } });
+  await until(() => document.getElementById("remark").textContent === "Not there.");
+  assert.equal((await sent("act")).length, 1);
+  await click("C4");
+  assert.deepEqual((await host.wait("act", 2)).action, { place: named("C4") });
 });
 
-test("an action whose answer was lost with the connection is sent again, the same, after the room", async () => {
+test("an action whose answer was lost with the connection is sent again, the same, and no more once it is answered", async () => {
   await open({ size: "wide" });
-  const { x, y } = await where(page, "C3");
-  await page.click(x, y);
+  await click("C3");
   const first = await host.wait("act");
   host.drop();
   const again = await host.wait("act", 2);
@@ -208,39 +293,42 @@ test("an action whose answer was lost with the connection is sent again, the sam
   assert.deepEqual(order, ["hello", "act"]);
   // It had arrived: the answer is ok, and the page asks nothing more.
   host.send({ reply: { id: again.id, ok: true } });
-  host.send({ room: moved(ROOMS.gomoku, "C3") });
-  await rest(300);
-  assert.equal(host.of("act").length, 2);
+  host.room = moved(ROOMS.gomoku, "C3");
+  host.send({ room: host.room });
+  await takenIn();
+  host.drop();
+  await host.wait("hello", 3);
+  await takenIn();
+  assert.equal((await sent("act")).length, 2);
 });
 
 test("nothing is sent again before the room has come", async () => {
   await open({ size: "wide" });
-  const { x, y } = await where(page, "C3");
-  await page.click(x, y);
-  await host.wait("act");
+  await click("C3");
+  const first = await host.wait("act");
   host.room = null;
   host.drop();
   await host.wait("hello", 2);
   host.send({ welcome });
-  await rest(300);
-  assert.equal(host.of("act").length, 1);
+  await takenIn();
+  assert.equal((await sent("act")).length, 1);
   host.send({ room: ROOMS.gomoku });
-  await host.wait("act", 2);
+  assert.deepEqual(await host.wait("act", 2), first);
 });
 
-test("a guest who reloads says the same token, tab and name, and greater ids than before", async () => {
+test("a guest who reloads says the same token, tab and name, and greater ids than before, also by a clock that was set back", async () => {
   await open({ size: "wide" });
-  const { x, y } = await where(page, "C3");
-  await page.click(x, y);
+  await click("C3");
   const before = await host.wait("act");
   const hello = await host.wait("hello");
   assert.match(hello.tab, /^[\w-]{16,64}$/);
   assert.deepEqual({ ...hello, tab: "" }, { version: 1, token: TOKEN, tab: "", name: "Ben" });
+  await page.before(() => (Date.now = () => 1_000));
   await page.reload();
-  assert.deepEqual(await host.wait("hello", host.of("hello").length > 1 ? 2 : 2), hello);
+  assert.deepEqual(await host.wait("hello", 2), hello);
   await settled(page);
-  assert.equal(await page.run(() => document.getElementById("start").hidden), true, "the name is not asked for again");
-  await page.click(x, y);
+  assert.equal(await page.run(() => document.getElementById("match").hidden), false, "the name is not asked for again");
+  await click("C3");
   assert.ok((await host.wait("act", 2)).id > before.id);
 });
 
@@ -266,6 +354,12 @@ test("a name is asked for once and told to the host", async () => {
   await page.key("Enter");
   assert.equal((await host.wait("name")).name, "Ben");
   await until(() => !document.getElementById("match").hidden);
+  // The host keeps it.
+  host.greeting = welcome;
+  await page.reload();
+  await settled(page);
+  assert.equal(await page.run(() => document.getElementById("match").hidden), false, "it is not asked for again");
+  assert.deepEqual(await sent("name"), []);
 });
 
 test("a lost connection is said, comes back by itself, and the board takes no touch meanwhile", async () => {
@@ -274,76 +368,106 @@ test("a lost connection is said, comes back by itself, and the board takes no to
   host.drop();
   await until(() => !document.getElementById("strip").hidden);
   assert.match(await shows("#strip-text"), /Connection lost\. Trying again/);
-  const { x, y } = await where(page, "C3");
-  await page.click(x, y);
+  await click("C3");
   assert.equal(await page.run(() => document.getElementById("do-undo").disabled), true);
   host.shut = false;
   await host.wait("hello", 2);
   await until(() => document.getElementById("strip").hidden);
   await says("Connected again");
-  await rest(200);
-  assert.equal(host.of("act").length, 0);
+  await takenIn();
+  assert.deepEqual(await sent("act"), []);
+  await click("D4");
+  assert.deepEqual((await host.wait("act")).action, { place: named("D4") }, "it takes touches again");
+  assert.equal((await sent("act")).length, 1);
 });
 
 test("the page waits longer from try to try, and tries at once when it is told to", async () => {
-  await open();
-  const times = [];
-  host.connected = () => {};
-  host.stage.close().catch(() => {});
-  await page.run(() => {
-    window.tried = [];
-    const Plain = WebSocket;
-    window.WebSocket = class extends Plain {
-      constructor(address) {
-        window.tried.push(performance.now());
-        super(address);
-      }
-    };
-    window.WebSocket.OPEN = Plain.OPEN;
-  });
-  await until(() => window.tried.length >= 4);
-  times.push(...(await page.run(() => window.tried)));
-  const waits = times.slice(1).map((time, index) => time - times[index]);
-  assert.ok(waits[0] < waits[1] && waits[1] < waits[2], waits.join());
-  const count = await page.run(() => window.tried.length);
+  await open({ still: true });
+  host.shut = true;
+  host.drop();
+  const waits = [];
+  for (let tries = 1; tries <= 8; tries += 1) {
+    await until((count) => wire.tried === count && !document.getElementById("strip").hidden, tries);
+    const wait = await page.run(() => nextIn());
+    await pass(wait - 1);
+    assert.equal(await tried(), tries, "not before its time");
+    await pass(1);
+    assert.equal(await tried(), tries + 1);
+    waits.push(wait);
+  }
+  const growing = waits.slice(0, 6);
+  assert.ok(growing.every((wait, at) => at === 0 || wait > growing[at - 1]), waits.join());
+  assert.ok(waits.every((wait) => wait < 20_000), waits.join());
+  await until((count) => wire.tried === count && !document.getElementById("strip").hidden, 9);
+  host.shut = false;
   await press("strip-now");
-  assert.ok((await page.run(() => window.tried.length)) > count);
-  host.stage = await stage({ connected: (socket) => host.connected(socket) });
+  assert.equal(await tried(), 10, "no time has passed");
+  await until(() => document.getElementById("strip").hidden);
 });
 
-test("a host that falls silent is left for a new connection", async () => {
-  await open({ quick: true });
-  await host.wait("ping");
+test("a host that answers is kept, and one that falls silent is left for a new connection", async () => {
+  await open({ still: true });
+  for (let pings = 1; pings <= 4; pings += 1) {
+    await pass(10_000);
+    await host.wait("ping", pings);
+    await until((count) => wire.heard.filter(([kind]) => kind === "pong").length === count, pings);
+  }
+  assert.equal(await tried(), 1);
   host.pongs = false;
+  // 25 s of silence, which are noticed with the next ping, and half a second before the next try.
+  await pass(20_000);
+  assert.equal(await tried(), 1);
+  await pass(12_000);
+  assert.equal(await tried(), 2);
   await host.wait("hello", 2);
+  await until(() => document.getElementById("strip").hidden);
+  await until(() => !document.getElementById("link").classList.contains("down"));
 });
 
 test("a page that is looked at again makes its connection prove that it lives", async () => {
-  await open({ quick: true });
+  await open({ still: true });
+  const looked = () => page.run(() => document.dispatchEvent(new Event("visibilitychange")));
+  await pass(4_000);
+  assert.deepEqual(await sent("ping"), []);
+  await looked();
+  assert.equal((await sent("ping")).length, 1);
+  await until(() => wire.heard.some(([kind]) => kind === "pong"));
+  await pass(3_900);
+  assert.equal(await tried(), 1, "it has answered");
   host.pongs = false;
-  await rest(500);
-  await page.run(() => document.dispatchEvent(new Event("visibilitychange")));
+  await looked();
+  assert.equal((await sent("ping")).length, 2);
+  // Long before the silence would be noticed.
+  await pass(4_000);
+  assert.equal(await tried(), 2);
   await host.wait("hello", 2);
-  assert.ok(host.of("ping").length >= 1);
 });
 
 test("after a last word the page does not come back by itself, and offers what helps", async () => {
   const offered = {
-    host_stopping: "", code_closed: "", wrong_code: "", given: "", seat_taken: "Ask again", replaced: "Continue here", too_old: "Load again",
+    host_stopping: ["Qiyou was closed on the other device", "Ask for a new code to play on."], code_closed: ["Anna's Deck has closed this game", "Ask for a new code to play on."],
+    wrong_code: ["This code isn't valid any more", "Ask for a new one"], given: ["Anna's Deck has given this place to someone else", "Ask for a new one"],
+    seat_taken: ["Someone else already plays", "Anna's Deck has said no", "Ask again"], replaced: ["open in another tab", "Play there, or continue here", "Continue here"],
+    too_old: ["This page is older", "", "Load again"],
   };
-  for (const [why, button] of Object.entries(offered)) {
-    await open({ quick: true });
+  for (const [why, [title, help, button = ""]] of Object.entries(offered)) {
+    await open({ still: true });
     const count = host.of("hello").length;
     host.send({ closed: { why, words: { en: "…", zh: "…" }, seconds: 0 } });
     host.drop();
     await until(() => !document.getElementById("trouble").hidden);
-    await rest(400);
-    assert.equal(host.of("hello").length, count, why);
+    await pass(600_000);
+    await page.run(() => ["online", "pageshow"].forEach((name) => dispatchEvent(new Event(name))));
+    await page.run(() => document.dispatchEvent(new Event("visibilitychange")));
+    assert.equal(await tried(), 1, why);
+    assert.ok((await shows("#trouble-title")).includes(title), why);
+    assert.ok((await shows("#trouble-text")).includes(help), why);
     assert.equal(await page.run(() => (document.getElementById("trouble-button").hidden ? "" : document.getElementById("trouble-button").textContent)), button, why);
-    if (why === "replaced") {
+    if (button) {
+      await page.run(() => (window.old = true));
       await press("trouble-button");
       await host.wait("hello", count + 1);
-      await until(() => !document.getElementById("match").hidden);
+      await until((loads) => Boolean(window.old) !== loads && document.getElementById("match")?.hidden === false, why === "too_old");
     }
     await page.close();
   }
@@ -351,20 +475,27 @@ test("after a last word the page does not come back by itself, and offers what h
 
 test("who finds the seat taken waits for the host's person, and sits down when they agree", async () => {
   host.room = null;
-  await open();
+  await open({ still: true });
   await host.wait("hello");
   host.send({ taken: { words: { en: "…", zh: "…" }, seconds: 120 } });
   await until(() => /already plays/.test(document.getElementById("trouble-title").textContent));
+  await pass(120_000);
+  assert.equal(await tried(), 1, "as long as the host may take");
+  assert.equal(await page.run(() => document.getElementById("trouble").hidden), false);
   host.send({ welcome });
   host.send({ room: ROOMS.gomoku });
   await until(() => !document.getElementById("match").hidden);
+  assert.equal((await sent("hello")).length, 1);
 });
 
 test("without a code the page says what to do and connects to nothing", async () => {
-  await open({ token: "" });
+  await open({ token: "", still: true });
   assert.match(await shows("#trouble"), /Scan the QR code/);
-  await rest(300);
-  assert.equal(host.heard.length, 0);
+  await pass(600_000);
+  await page.run(() => ["online", "pageshow"].forEach((name) => dispatchEvent(new Event(name))));
+  await page.run(() => document.dispatchEvent(new Event("visibilitychange")));
+  assert.equal(await tried(), 0);
+  assert.equal(host.sockets.length, 0);
 });
 
 test("a piece is picked, then the point where it goes; one that cannot move says why; a losing step is asked about", async () => {
@@ -561,16 +692,19 @@ test("the record is saved as the file that the host sends", async () => {
 
 test("clocks run between the host's messages, and stand when nobody's runs", async () => {
   host.room = ROOMS.go;
-  await open({ quick: true });
-  const own = () => shows("#near .clock span");
-  const first = await own();
-  await until((before) => document.querySelector("#near .clock span").textContent !== before, first);
-  assert.equal(await shows("#far .clock span"), "4:34");
+  await open({ still: true });
+  const clocks = async () => [await shows("#far .clock span"), await shows("#near .clock span")];
+  assert.deepEqual(await clocks(), ["4:34", "0:19"]);
+  await pass(5_000);
+  assert.deepEqual(await clocks(), ["4:34", "0:14"]);
+  await pass(20_000);
+  assert.deepEqual(await clocks(), ["4:34", "0:00"]);
+  assert.equal(await page.run(() => wire.heard.filter(([kind]) => kind === "room").length), 1);
   host.send({ room: { ...ROOMS.go, paused: true, can_act: false, clocks: ROOMS.go.clocks.map((one) => ({ ...one, running: false })) } });
   await until(() => !document.getElementById("resting").hidden);
-  const stands = await own();
-  await rest(400);
-  assert.equal(await own(), stands);
+  assert.deepEqual(await clocks(), ["4:34", "0:19"]);
+  await pass(5_000);
+  assert.deepEqual(await clocks(), ["4:34", "0:19"]);
 });
 
 test("who watches sees all and can do nothing", async () => {
