@@ -113,8 +113,14 @@ export async function offer(kind) {
   refused(await state.connection.ask("offer", { room: room.id, ply: room.race ? room.race.my_presses : room.ply, revision: room.revision, kind }));
 }
 
+/// Answers an offer. It is not asked again while the host has it open still, unless the host does not take the answer.
 export async function answer(number, accept) {
-  refused(await state.connection.ask("answer", { room: state.room.id, number, accept }));
+  const { id } = state.room;
+  state.answered = number;
+  const reply = await state.connection.ask("answer", { room: id, number, accept });
+  if (!reply?.ok && state.answered === number) state.answered = null;
+  refused(reply);
+  render();
 }
 
 export async function sayWords(words) {

@@ -81,6 +81,7 @@ function takeRoom(room) {
   state.room = room;
   state.roomAt = performance.now();
   if (before?.id !== room.id) state.ahead = [];
+  if (!room.offer || before?.id !== room.id) state.answered = null;
   if (keyOf(room) !== state.key) {
     state.key = keyOf(room);
     state.picked = state.waiting = null;

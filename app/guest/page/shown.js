@@ -241,7 +241,7 @@ const OFFERS = {
 
 function showOffer() {
   const open = state.up && state.room?.offer && !state.room.offer.mine && !state.watcher && state.started ? state.room.offer : null;
-  if (!open) {
+  if (!open || open.number === state.answered) {
     closeDialog("offer");
     return;
   }

@@ -19,7 +19,8 @@ export const state = {
   review: null, looks: 0,
   said: { first: "", second: "" }, saidNumber: 0,
   flipped: false, part: { left: 0, top: 0, zoom: FIRST_ZOOM }, coordinates: stored("qiyou.coordinates") !== "off",
-  shown: null,
+  // The numbers of the offer that is shown, and of the one that is answered while it is open still.
+  shown: null, answered: null,
   /// The connection to the host.
   connection: null,
 };
