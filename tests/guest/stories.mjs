@@ -236,5 +236,5 @@ export const STORIES = {
 };
 
 /// Rooms that tests of the page's talk begin with.
-export const ROOMS = { gomoku, xiangqi, go, racing, alone, counted: room(counted, { record: go.record }), over, offered };
+export const ROOMS = { gomoku, xiangqi, go, racing, alone, counted: room(counted, { record: go.record }), swap2, fifths, over, offered };
 export { evening, quiet };

@@ -501,16 +501,18 @@ test("without a code the page says what to do and connects to nothing", async ()
 test("a piece is picked, then the point where it goes; one that cannot move says why; a losing step is asked about", async () => {
   host.room = ROOMS.xiangqi;
   await open({ size: "wide" });
-  const click = async (name) => {
-    const { x, y } = await where(page, name);
-    await page.click(x, y);
-  };
+  /// Points whose label says this.
+  const labelled = async (word) => (await page.run(() => [...document.querySelectorAll("[role=gridcell]")].map((one) => one.getAttribute("aria-label")))).filter((one) => one.split(", ").includes(word));
   await click("e5");
   await until(() => /one of your own pieces/.test(document.getElementById("remark").textContent));
   await click("e10");
   await until(() => /would be in check/.test(document.getElementById("remark").textContent));
+  assert.deepEqual([await labelled("picked"), await labelled("possible")], [[], []]);
   await click("b8");
   await until(() => /where it goes/.test(document.querySelector("#near .state").textContent));
+  assert.deepEqual(await labelled("picked"), ["File 2, row 3, black cannon, picked"]);
+  assert.deepEqual(await labelled("possible"), ["File 2, row 5, red cannon, last move, possible", "File 2, row 2, empty, possible", "File 2, row 1, empty, possible"]);
+  assert.deepEqual(await sent("act"), []);
   await click("b9");
   assert.deepEqual((await host.wait("act")).action, { step: [named("b8"), named("b9")] });
   host.send({ reply: { id: (await host.wait("act")).id, ok: false, refused: "illegal", words: { en: "No", zh: "不" }, points: [] } });
@@ -518,90 +520,129 @@ test("a piece is picked, then the point where it goes; one that cannot move says
   await click("h10");
   await click("h9");
   await until(() => document.querySelector("dialog")?.dataset.dialog === "losing");
-  assert.equal(host.of("act").length, 1);
+  assert.equal(await shows("dialog h2"), "This move loses");
+  assert.equal((await sent("act")).length, 1);
   await dialogButton("Play it anyway");
   assert.deepEqual((await host.wait("act", 2)).action, { step: [named("h10"), named("h9")] });
 });
 
 test("the tap that brings up a question neither answers it nor sends it away", async () => {
-  for (const size of [{ width: 360, height: 740, hasTouch: true, isMobile: true, deviceScaleFactor: 1 }, "lying"]) {
+  // On one page an answer lies under the finger, on the other one what sends a question away.
+  for (const [size, under] of [[{ width: 360, height: 740, hasTouch: true, isMobile: true, deviceScaleFactor: 1 }, "answer"], ["lying", "beside"]]) {
     host.room = ROOMS.xiangqi;
-    const acts = host.of("act").length;
     await open({ size });
     await tap("h10");
     await until(() => /where it goes/.test(document.querySelector("#near .state").textContent));
-    await tap("h9");
+    const { x, y } = await where(page, "h9");
+    await page.tap(x, y);
     await until(() => document.querySelector("dialog .body")?.inert === false);
+    assert.equal(await page.run((left, top) => {
+      const hit = document.elementFromPoint(left, top);
+      const box = document.querySelector("dialog").getBoundingClientRect();
+      return hit.closest("dialog button") ? "answer" : hit.matches("dialog") && (left < box.left || left > box.right) ? "beside" : "";
+    }, x, y), under);
     assert.equal(await page.run(() => document.querySelector("dialog").dataset.dialog), "losing");
-    assert.equal(host.of("act").length, acts);
+    assert.deepEqual(await sent("act"), []);
     await dialogButton("Choose another move");
     await until(() => !document.querySelector("dialog"));
-    assert.equal(host.of("act").length, acts);
+    assert.deepEqual(await sent("act"), []);
     await page.close();
   }
 });
 
-test("what no point stands for has a button: pass, agree, play on", async () => {
-  host.room = ROOMS.go;
+test("what no point stands for has a button: pass, agree, play on, and what an opening lets choose", async () => {
+  const chosen = { pass: { pass: true }, agree: { agree: true }, resume: { resume: true } };
+  for (const name of ["black", "white", "two_more", "fifths_1", "fifths_8"]) chosen[name] = { choose: name };
+  const rooms = { pass: ROOMS.go, agree: ROOMS.counted, resume: ROOMS.counted, black: ROOMS.swap2, white: ROOMS.swap2, two_more: ROOMS.swap2, fifths_1: ROOMS.fifths, fifths_8: ROOMS.fifths };
+  const words = { pass: "Pass", agree: "Agree and count", resume: "Play on", black: "Play Black", white: "Play White", two_more: "Two more stones", fifths_1: "Fifth moves: 1", fifths_8: "Fifth moves: 8" };
+  host.answers.act = ({ id }) => ({ reply: { id, ok: false, refused: "busy", words: { en: "Not now", zh: "现在不行" }, points: [] } });
   await open();
-  await page.run(() => document.querySelector("[data-choice=pass]").click());
-  assert.deepEqual((await host.wait("act")).action, { pass: true });
+  for (const [at, [name, action]] of Object.entries(chosen).entries()) {
+    host.send({ room: { ...rooms[name], revision: at } });
+    await until((one) => document.querySelector(`[data-choice=${one}]:enabled`)?.getClientRects().length, name);
+    assert.equal(await shows(`[data-choice=${name}]`), words[name]);
+    await page.run((one) => document.querySelector(`[data-choice=${one}]`).click(), name);
+    assert.deepEqual((await host.wait("act", at + 1)).action, action);
+    assert.equal((await sent("act")).length, at + 1);
+    await takenIn();
+  }
+});
+
+test("a touch marks a stone of the count as dead or alive", async () => {
   host.room = ROOMS.counted;
-  host.drop();
-  await host.wait("hello", 2);
-  host.send({ reply: { id: (await host.wait("act")).id, ok: true } });
-  await until(() => document.querySelector("[data-choice=agree]:enabled"));
-  const { x, y } = await where(page, "E4");
-  await page.tap(x, y);
-  assert.deepEqual((await host.wait("act", 3)).action, { toggle: point(4, 3) });
+  await open();
+  await tap("E4");
+  assert.deepEqual((await host.wait("act")).action, { toggle: point(4, 3) });
 });
 
 test("lights that are pressed faster than the host answers are sent one after another, each once", async () => {
   host.room = ROOMS.racing;
-  let race = { ...ROOMS.racing.race };
-  host.answers.act = ({ id }) => {
-    race = { ...race, my_presses: race.my_presses + 1 };
-    const now = race;
-    setTimeout(() => {
-      host.send({ reply: { id, ok: true } });
-      host.send({ room: { ...ROOMS.racing, race: now } });
-    }, 300);
-    return [];
-  };
+  const asked = [];
+  host.answers.act = ({ id }) => void asked.push(id);
   await open();
   const spots = await page.run(() => [...document.querySelectorAll("[role=gridcell]")].slice(0, 4).map((one) => {
     const box = one.getBoundingClientRect();
     return [box.left + box.width / 2, box.top + box.height / 2];
   }));
   for (const [x, y] of spots) await page.tap(x, y);
-  await host.wait("act", 4);
-  await rest(200);
-  assert.deepEqual(host.of("act").map(({ body }) => body.ply), [4, 5, 6, 7]);
-  assert.deepEqual(new Set(host.of("act").map(({ body }) => body.action.press)), new Set([0, 1, 2, 3].map((column) => point(column, 4))));
+  for (const answered of spots.keys()) {
+    await host.wait("act", answered + 1);
+    assert.equal((await sent("act")).length, answered + 1, "the next one waits for the answer");
+    const answer = [{ reply: { id: asked[answered], ok: true } }, { room: { ...ROOMS.racing, race: { ...ROOMS.racing.race, my_presses: 5 + answered } } }];
+    // The room comes before the reply as often as after it.
+    for (const message of answered % 2 ? answer.reverse() : answer) host.send(message);
+  }
+  await takenIn();
+  const acts = await sent("act");
+  assert.deepEqual(acts.map(({ ply }) => ply), [4, 5, 6, 7]);
+  assert.deepEqual(acts.map(({ action }) => action), [0, 1, 2, 3].map((column) => ({ press: point(column, 4) })));
 });
 
 test("an offer is a question that must be answered, and its answer carries its number", async () => {
-  for (const [button, accept] of [["Agree", true], ["Decline", false]]) {
-    const before = host.of("answer").length;
-    await open();
-    host.send({ room: ROOMS.offered("draw") });
-    await until(() => document.querySelector("dialog")?.dataset.dialog === "offer");
-    await page.key("Escape");
-    await until(() => document.querySelector("dialog .body")?.inert === false);
-    assert.equal(await shows("dialog h2"), "Anna's Deck offers a draw");
-    await dialogButton(button);
-    const answer = await host.wait("answer", before + 1);
-    assert.deepEqual({ ...answer, id: 0 }, { id: 0, room: ROOMS.gomoku.id, number: 4, accept });
-    await page.close();
+  const asks = {
+    draw: "Anna's Deck offers a draw", take_back: "Anna's Deck asks to undo a move", new_game: "Anna's Deck would like a new game", new_game_same: "Anna's Deck would like a new game",
+    pause: "Anna's Deck would like a pause", continue: "Anna's Deck would like to continue",
+  };
+  await open();
+  for (const [at, [kind, question]] of Object.entries(asks).entries()) {
+    const number = 4 + at;
+    host.send({ room: { ...ROOMS.offered(kind), offer: { ...ROOMS.offered(kind).offer, number } } });
+    const isAsked = () => until((words) => document.querySelector("dialog h2")?.textContent === words && document.querySelector("dialog .body").inert === false, question);
+    await isAsked();
+    // A browser lets a second Escape through.
+    for (let times = 0; times < 3; times += 1) await page.key("Escape");
+    await page.tap(2, 2);
+    await isAsked();
+    assert.equal((await sent("answer")).length, at);
+    const accept = at % 2 === 0;
+    await dialogButton(accept ? "Agree" : "Decline");
+    const answer = await host.wait("answer", at + 1);
+    assert.deepEqual({ ...answer, id: 0 }, { id: 0, room: ROOMS.gomoku.id, number, accept });
+    await takenIn();
+    assert.equal(await page.run(() => document.querySelector("dialog") === null), true);
   }
+});
+
+test("an offer that is answered is not asked again before the host has taken the answer, and asked again if it has not", async () => {
+  await open();
+  host.send({ room: ROOMS.offered("draw") });
+  await dialogButton("Decline");
+  const { id } = await host.wait("answer");
+  host.send({ said: { number: 1, mine: false, name: "Anna's Deck", phrase: "hello", text: "", words: null } });
+  host.send({ room: { ...ROOMS.offered("draw"), first: { ...ROOMS.gomoku.first, present: false } } });
+  await takenIn();
+  assert.equal(await page.run(() => document.querySelector("dialog") === null), true);
+  host.send({ reply: { id, ok: false, refused: "disk", words: { en: "Not now", zh: "现在不行" }, points: [] } });
+  await until(() => document.querySelector("dialog")?.dataset.dialog === "offer");
 });
 
 test("an offer that is gone is asked no more", async () => {
   await open();
   host.send({ room: ROOMS.offered("take_back") });
-  await until(() => document.querySelector("dialog"));
+  await until(() => document.querySelector("dialog")?.dataset.dialog === "offer");
   host.send({ room: ROOMS.gomoku });
   await until(() => !document.querySelector("dialog"));
+  assert.deepEqual(await sent("answer"), []);
 });
 
 test("undo, draw, new game and resign are sent as they are meant", async () => {
