@@ -645,24 +645,36 @@ test("an offer that is gone is asked no more", async () => {
   assert.deepEqual(await sent("answer"), []);
 });
 
-test("undo, draw, new game and resign are sent as they are meant", async () => {
+test("undo, draw, new game and resign are sent as they are meant, and what ends the game only once it is confirmed", async () => {
+  const offer = async (count) => ({ ...(await host.wait("offer", count)), id: 0 });
+  const now = { id: 0, room: ROOMS.gomoku.id, ply: 17, revision: 0 };
   await open();
   await press("do-undo");
-  assert.deepEqual({ ...(await host.wait("offer")), id: 0 }, { id: 0, room: ROOMS.gomoku.id, ply: 17, revision: 0, kind: "take_back" });
+  assert.deepEqual(await offer(1), { ...now, kind: "take_back" });
   await press("do-draw");
-  assert.equal((await host.wait("offer", 2)).kind, "draw");
+  assert.deepEqual(await offer(2), { ...now, kind: "draw" });
+  await press("do-more");
+  await dialogButton("New game");
+  await until(() => document.querySelector("dialog")?.dataset.dialog === "new");
+  assert.equal((await sent("offer")).length, 2);
+  await dialogButton("New game");
+  assert.deepEqual(await offer(3), { ...now, kind: "new_game" });
   await press("do-resign");
-  await until(() => document.querySelector("dialog"));
-  assert.equal(host.of("resign").length, 0);
+  await until(() => document.querySelector("dialog")?.dataset.dialog === "resign");
+  await dialogButton("Play on");
+  await until(() => !document.querySelector("dialog"));
+  await press("do-resign");
+  await until(() => document.querySelector("dialog")?.dataset.dialog === "resign");
+  assert.deepEqual(await sent("resign"), []);
   await dialogButton("Resign");
   assert.deepEqual({ ...(await host.wait("resign")), id: 0 }, { id: 0, room: ROOMS.gomoku.id, revision: 0 });
   host.send({ room: ROOMS.over });
   await until(() => !document.getElementById("result").hidden);
   assert.equal(await shows("#outcome"), "You won");
   await press("rematch");
-  assert.equal((await host.wait("offer", 3)).kind, "new_game");
+  assert.deepEqual(await offer(4), { ...now, ply: 18, kind: "new_game" });
   await press("same");
-  assert.equal((await host.wait("offer", 4)).kind, "new_game_same");
+  assert.deepEqual(await offer(5), { ...now, ply: 18, kind: "new_game_same" });
 });
 
 test("what is declined is said", async () => {
@@ -683,29 +695,58 @@ test("phrases and words go out, come in once, and are heard", async () => {
   await page.type("See you <b>soon</b>");
   await page.key("Enter");
   assert.equal((await host.wait("say", 2)).text, "See you <b>soon</b>");
-  host.send({ said: { number: 3, mine: false, name: "Anna's Deck", phrase: "", text: "<i>Hm</i>", words: null } });
+  const said = (number, more) => host.send({ said: { number, mine: false, name: "Anna's Deck", phrase: "", text: "", words: null, ...more } });
+  said(3, { text: "<i>Hm</i>" });
   await until(() => document.querySelector("#far .state").textContent === "“<i>Hm</i>”");
   await says("Anna's Deck: “<i>Hm</i>”");
-  host.send({ said: { number: 2, mine: false, name: "Anna's Deck", phrase: "hello", text: "", words: null } });
-  await rest(200);
+  // What comes again after a lost connection.
+  for (const number of [2, 3]) said(number, { phrase: "hello" });
+  await takenIn();
   assert.equal(await shows("#far .state"), "“<i>Hm</i>”");
+  said(4, { phrase: "good-luck" });
+  await until(() => document.querySelector("#far .state").textContent === "“Good luck!”");
+  await says("Anna's Deck: “Good luck!”");
+  said(5, { mine: true, name: "Ben", phrase: "thanks" });
+  await until(() => document.querySelector("#near .state").textContent === "“Thank you!”");
 });
 
-test("moves are looked through without the host's match, and the board takes no touch there", async () => {
-  host.room = ROOMS.over;
-  host.answers.look = ({ id, ply }) => ({ position: { id, room: ROOMS.over.id, ply, total: 18, board: { ...ROOMS.gomoku.board, ply, pieces: ROOMS.gomoku.board.pieces.slice(0, ply), touch: { ...quiet, kind: "place" } } } });
+test("moves are looked through while the host's match stays as it is, and the board takes no touch there", async () => {
+  const { board, record } = ROOMS.gomoku;
+  /// The stones of the first so many moves.
+  const pieces = (ply) => record.slice(0, ply).map((one) => board.pieces.find((piece) => piece.at === named(one)));
+  host.answers.look = ({ id, ply }) => ({ position: { id, room: ROOMS.gomoku.id, ply, total: 17, board: { ...board, ply, pieces: pieces(ply), last: ply ? { place: named(record[ply - 1]) } : null } } });
   await open({ size: "wide" });
-  await press("do-review");
-  assert.equal((await host.wait("look")).ply, 18);
-  await page.run(() => document.querySelector("[data-review=first]").click());
-  assert.equal((await host.wait("look", 2)).ply, 0);
-  await until(() => [...document.querySelectorAll("[role=gridcell]")].every((one) => /empty/.test(one.getAttribute("aria-label"))));
-  const { x, y } = await where(page, "C3");
-  await page.click(x, y);
+  const stones = () => page.run(() => [...document.querySelectorAll("[role=gridcell]")].map((one) => one.getAttribute("aria-label")).filter((one) => /Black|White/.test(one)).length);
+  const looked = async (count, ply, words) => {
+    assert.equal((await host.wait("look", count)).ply, ply);
+    await until((wanted) => document.getElementById("board").dataset.ply === wanted && !document.getElementById("review").hidden, String(ply));
+    assert.equal(await stones(), ply);
+    assert.equal(await shows("#review-text"), words);
+  };
+  const step = (which) => page.run((one) => document.querySelector(`[data-review=${one}]`).click(), which);
+  await press("do-more");
+  await dialogButton("Review");
+  await looked(1, 17, "Move 17 of 17: J6");
+  await step("first");
+  await looked(2, 0, "Move 0 of 17");
+  await step("right");
+  await looked(3, 1, "Move 1 of 17: H10");
+  await step("last");
+  await looked(4, 17, "Move 17 of 17: J6");
+  await step("left");
+  await looked(5, 16, "Move 16 of 17: H6");
+  await page.run(() => [...document.querySelectorAll("#moves-list button")].find((one) => one.textContent === "I9").click());
+  await looked(6, 5, "Move 5 of 17: I9");
+  await click("C3");
+  await page.run(() => document.querySelector("[role=gridcell][tabindex='0']").focus());
+  await page.key("Enter");
+  assert.deepEqual(await sent("act"), []);
   await press("review-end");
   await until(() => document.getElementById("review").hidden);
-  assert.equal(await page.run(() => [...document.querySelectorAll("[role=gridcell]")].filter((one) => /Black|White/.test(one.getAttribute("aria-label"))).length), 17);
-  assert.equal(host.of("act").length, 0);
+  assert.equal(await stones(), 17);
+  assert.deepEqual(new Set(await page.run(() => wire.sent.map(([kind]) => kind))), new Set(["hello", "look"]));
+  await click("C3");
+  assert.deepEqual((await host.wait("act")).action, { place: named("C3") });
 });
 
 test("the record is saved as the file that the host sends", async () => {
@@ -753,36 +794,71 @@ test("who watches sees all and can do nothing", async () => {
   host.greeting = { ...welcome, as: "watcher", name: "" };
   await open({ name: "", size: "wide" });
   await until(() => !document.getElementById("match").hidden);
-  const { x, y } = await where(page, "C3");
-  await page.click(x, y);
-  const open_ = await page.run(() => [...document.querySelectorAll("#actions button")].filter((one) => !one.hidden).map((one) => one.id));
-  assert.deepEqual(open_, ["do-review", "do-save", "do-more"]);
+  assert.deepEqual([await shows("#near .name"), await shows("#far .name")], ["Anna's Deck", "Ben"]);
+  assert.equal(await shows("#far .state"), "to move");
+  assert.deepEqual(await page.run(() => [...document.querySelectorAll("#moves-list button")].map((one) => one.textContent)), ROOMS.gomoku.record.map((one) => one.toUpperCase()));
+  assert.equal(await page.run(() => [...document.querySelectorAll("[role=gridcell]")].filter((one) => /Black|White/.test(one.getAttribute("aria-label"))).length), 17);
   assert.match(await shows("#link"), /You are watching/);
-  await rest(200);
-  assert.deepEqual(new Set(host.heard.map(({ kind }) => kind)), new Set(["hello"]));
+  const canPress = () => page.run(() => [...document.querySelectorAll("main button")].filter((one) => one.getClientRects().length && !one.closest("#moves-list") && !one.matches("[data-language]")).map((one) => one.id));
+  assert.deepEqual(await canPress(), ["do-review", "do-save", "do-more"]);
+  await click("C3");
+  await page.run(() => document.querySelector("[role=gridcell][tabindex='0']").focus());
+  await page.key("Enter");
+  await press("do-more");
+  assert.deepEqual(await page.run(() => [...document.querySelectorAll("dialog .body > button:not(.switch)")].map((one) => one.textContent)), ["Review", "Save to a file", "Flip the board", "Rules", "About this page", "中文", "Close"]);
+  await dialogButton("Close");
+  // Nor are they asked what the players ask each other, or for another game.
+  host.send({ room: { ...host.room, offer: { number: 1, kind: "draw", mine: false, by: "first" } } });
+  await takenIn();
+  assert.equal(await page.run(() => document.querySelector("dialog") === null), true);
+  host.send({ room: { ...ROOMS.over, you: "unspecified", second: host.room.second } });
+  await until(() => document.getElementById("outcome").textContent === "White won");
+  assert.deepEqual(await canPress(), ["do-review", "do-save", "do-more"]);
+  assert.deepEqual(new Set(await page.run(() => wire.sent.map(([kind]) => kind))), new Set(["hello"]));
 });
 
 test("the next game begins where the last one was, with the sides as the host says", async () => {
   host.room = ROOMS.over;
   await open();
+  const stone = (seat) => page.run((one) => document.querySelector(`#${one} .stone use`).getAttribute("href"), seat);
+  assert.equal(await stone("near"), "#stone-second");
   const next = { ...ROOMS.gomoku, id: "f".repeat(32), follows: ROOMS.over.id, you: "first", ply: 0, record: [], turn: "first", can_act: true, first: ROOMS.gomoku.second, second: ROOMS.gomoku.first,
     board: { ...ROOMS.gomoku.board, ply: 0, pieces: [], last: null, turn: "first", touch: { ...quiet, kind: "place", stone: "first" } } };
   host.send({ room: next });
   await until(() => document.getElementById("result").hidden);
+  assert.deepEqual([await shows("#near .name"), await stone("near"), await shows("#near .state")], ["Ben (me)", "#stone-first", "Your turn"]);
+  assert.deepEqual([await shows("#far .name"), await stone("far"), await shows("#far .state")], ["Anna's Deck", "#stone-second", "plays White"]);
+  await until(() => [...document.querySelectorAll("[role=gridcell]")].every((one) => one.getAttribute("aria-label").endsWith(", empty")));
   await tap("H8");
   await tap("H8");
   const act = await host.wait("act");
   assert.deepEqual([act.room, act.ply], [next.id, 0]);
 });
 
-test("the language can be changed at any time, and stays", async () => {
+test("the language can be changed before the game, in trouble and in the game, and stays", async () => {
+  const change = async (section, lang, selector, words) => {
+    await page.run((id) => document.querySelector(`#${id} [data-language]`).click(), section);
+    await until((wanted) => document.documentElement.lang === wanted, lang);
+    assert.equal(await shows(selector), words);
+  };
+  host.greeting = { ...welcome, name: "" };
+  await open({ name: "" });
+  await change("start", "zh-Hans", "#start-title", "Anna's Deck 邀你下五子棋");
+  await change("start", "en", "#start-title", "Anna's Deck invites you to play Gomoku");
+  host.send({ closed: { why: "code_closed", words: null, seconds: 0 } });
+  await until(() => !document.getElementById("trouble").hidden);
+  await change("trouble", "zh-Hans", "#trouble-title", "Anna's Deck 不再让别人用这个页面下这局棋");
+  await page.close();
+  host.greeting = welcome;
   await open();
-  await page.run(() => document.querySelector("#match [data-language]").click());
-  await until(() => document.documentElement.lang === "zh-Hans");
-  assert.equal(await shows("#near .state"), "轮到你了");
+  await change("match", "zh-Hans", "#near .state", "轮到你了");
   await page.reload();
   await settled(page);
   assert.equal(await shows("#title"), "五子棋");
+  await press("do-more");
+  await dialogButton("English");
+  await until(() => document.documentElement.lang === "en");
+  assert.equal(await shows("#near .state"), "Your turn");
 });
 
 /// Sends an evening, and words after it, which the page shows when it has both.
@@ -842,10 +918,22 @@ test("a guest who is called otherwise on the list of a club evening is marked on
 
 test("questions take the keyboard and give it back", async () => {
   await open();
-  await page.run(() => document.getElementById("do-resign").focus());
-  await page.key("Enter");
-  await until(() => document.activeElement?.closest("dialog"));
-  await page.key("Escape");
-  await until(() => !document.querySelector("dialog"));
-  assert.equal(await page.run(() => document.activeElement.id), "do-resign");
+  const focused = () => page.run(() => document.activeElement.id);
+  for (const [id, name, end] of [["do-resign", "resign", "Escape"], ["do-resign", "resign", "Play on"], ["do-say", "say", "Close"], ["do-more", "more", "Escape"]]) {
+    await page.run((one) => document.getElementById(one).focus(), id);
+    await page.key("Enter");
+    await until((one) => document.activeElement?.closest("dialog")?.dataset.dialog === one, name);
+    // The keyboard never reaches the page behind: after the last control come the browser's own, then the first one again.
+    for (let tabs = 0; tabs < 4; tabs += 1) {
+      await page.key("Tab");
+      assert.equal(await page.run(() => document.activeElement === document.body || document.activeElement.closest("dialog") !== null), true);
+    }
+    if (end === "Escape") await page.key("Escape");
+    else {
+      await page.run((words) => [...document.querySelectorAll("dialog button")].find((one) => one.textContent === words).focus(), end);
+      await page.key("Enter");
+    }
+    await until(() => !document.querySelector("dialog"));
+    assert.equal(await focused(), id, name);
+  }
 });
