@@ -32,9 +32,13 @@ test("nothing in the page comes from another address, and nothing needs what its
     assert.doesNotMatch(all, /https?:\/\/[\w]|(?<![:\w])\/\/[a-z]+\.[a-z]/, name);
     assert.doesNotMatch(all, /\bdata:|@import|\beval\(|new Function|innerHTML|insertAdjacentHTML|document\.write\b/, name);
   }
+  // A style that is set as an attribute is refused; one that is set as a property is not.
+  for (const name of scripts) assert.doesNotMatch(text(name), /setAttribute\(\s*["'`]style|["'{,\s]style:\s*["'`]|javascript:|set(?:Timeout|Interval)\(\s*["'`]|new (?:Shared)?Worker\b/, name);
   const html = text("index.html");
-  assert.doesNotMatch(html, /\sstyle=|\son\w+=|<style|<script(?![^>]*\ssrc=)/);
-  for (const [, address] of html.matchAll(/(?:src|href)="([^"#]+)"/g)) assert.ok(address in files, address);
+  assert.doesNotMatch(html, /\sstyle=|\son\w+=|<style|<script(?![^>]*\ssrc=)|javascript:|<base|<i?frame|<object|<embed|\saction=/);
+  const addresses = [...html.matchAll(/(?:src|href)="([^"#]+)"/g), ...text("style.css").matchAll(/url\(["']?([^"')#]+)/g)].map(([, address]) => address);
+  assert.ok(addresses.length > 10);
+  for (const address of addresses) assert.ok(address in files, address);
 });
 
 test("every module that is loaded is there, and those of the first board are loaded ahead", () => {
@@ -45,19 +49,44 @@ test("every module that is loaded is there, and those of the first board are loa
   assert.deepEqual(new Set([...ahead, "main.js", "glyphs.js"]), new Set(scripts));
 });
 
+/// Words of this enum of the schema, as the host says them.
+function words(schema, name, prefix) {
+  const [, body] = read(`proto/schema/${schema}.proto`).match(new RegExp(`enum ${name} \\{([\\s\\S]*?)\\n\\}`));
+  return [...body.matchAll(new RegExp(`${prefix}(\\w+) =`, "g"))].map(([, one]) => one.toLowerCase()).filter((one) => one !== "unspecified");
+}
+
 test("every sentence is there in both languages, with the same things put in, and none is idle", () => {
   const names = Object.keys(ALL);
   assert.ok(names.length > 150, String(names.length));
   const holes = (said) => [...new Set(said.match(/\{\d\}/g) ?? [])].sort();
+  // What is named by what the host says, and by a colour.
+  const games = words("board", "Game", "GAME_");
+  const endings = words("board", "Ending", "ENDING_");
+  const colours = ["Black", "White", "Red"];
+  const made = new Set([
+    ...games, ...endings, ...endings.flatMap((ending) => games.map((game) => `${ending}.${game}`)), ...words("control", "PieceKind", "PIECE_"),
+    ...colours.flatMap((colour) => [`plays${colour}`, `next${colour}`, `${colour.toLowerCase()}Won`, `${colour.toLowerCase()}Resigned`]),
+  ]);
+  assert.ok(games.length === 5 && endings.length > 20 && made.has("soldier"), [...made].join());
+  for (const game of games) assert.ok(game in ALL, game);
+  // A count and a resignation are said with more than one sentence.
+  for (const ending of endings) assert.ok(ending in ALL || ["score", "resigned"].includes(ending), ending);
   // Chinese counts stones of area where English counts points; a number may be said in one language alone.
   const apart = new Set(["byArea"]);
   const page = scripts.filter((name) => name !== "words.js").map(text).join("\n") + text("index.html");
   for (const [name, [english, chinese]] of Object.entries(ALL)) {
-    assert.equal(Boolean(english), Boolean(chinese), name);
-    if (!apart.has(name)) assert.deepEqual(holes(english), holes(chinese), name);
+    // One's own board needs no reason for its end.
+    if (name !== "all_out") assert.ok(english && chinese, name);
+    // In one language and not in the other, apart from marks and what is put in.
+    const signs = (said) => said.replace(/\{\d\}/g, "").replace(/[^\p{L}]/gu, "");
+    if (name !== "language") assert.equal(/[\u4e00-\u9fff]/.test(chinese), signs(english) !== "", name);
+    // Singular and plural.
+    for (const one of english.split("|")) if (!apart.has(name)) assert.deepEqual(holes(one), holes(chinese), name);
     if (name !== "language") assert.doesNotMatch(english, /[\u4e00-\u9fff]/, name);
-    const made = /(Black|White|Red)$|^(black|white|red)(Won|Resigned)$|^(gomoku|liuzhou|go|xiangqi|lights_out)$|^(general|adviser|elephant|horse|chariot|cannon|soldier)$|_|\.|^(repetition|checkmate|faster|time|abandoned)$/;
-    assert.ok(made.test(name) || new RegExp(`["']${name}["']`).test(page), `${name} is said nowhere`);
+    assert.ok(made.has(name) || new RegExp(`["']${name}["']`).test(page), `${name} is said nowhere`);
+  }
+  for (const [name, [english, chinese]] of Object.entries(PHRASES)) {
+    assert.ok(/[a-z]/.test(english) && !/[\u4e00-\u9fff]/.test(english) && /[\u4e00-\u9fff]/.test(chinese), name);
   }
   const said = [...page.matchAll(/\bsay\("(\w+)"/g), ...page.matchAll(/data-(?:w|label)="(\w+)"/g)].map(([, name]) => name);
   assert.ok(said.length > 80);
@@ -99,7 +128,7 @@ test("a sentence that the app has too is said in the same words", () => {
   }
 });
 
-test("the page has the app's colours", () => {
+test("the page has the app's colours, and no others", () => {
   const theme = read("app/screens/ui/theme.slint");
   const css = text("style.css");
   const [light, dark] = [css.match(/:root \{([\s\S]*?)\n\}/)[1], css.match(/:root\[data-theme="dark"\] \{([\s\S]*?)\n\}/)[1]];
@@ -117,6 +146,31 @@ test("the page has the app's colours", () => {
   }
   for (const name of ["light-on", "light-off"]) assert.equal(value(light, name), theme.match(new RegExp(`${name}: .*(#\\w+);`))[1]);
   assert.equal(compared, 26);
+  const art = ["app/screens/ui/widgets/board.slint", "app/ui/src/art.rs", "app/screens/art/app.svg", "app/screens/art/stone-black.svg", "app/screens/art/stone-white.svg"].map(read).join("\n");
+  const used = [...Object.keys(files).filter((name) => name !== "glyphs.js").map(text).join("\n").matchAll(/#[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?\b/g)].map(([colour]) => colour.toUpperCase());
+  assert.ok(used.length > 60, String(used.length));
+  for (const colour of used) assert.ok(`${theme}\n${art}`.toUpperCase().includes(colour), colour);
+  const html = text("index.html");
+  for (const [rules, scheme] of [[light, "light"], [dark, "dark"]]) {
+    assert.equal(html.match(new RegExp(`theme-color" content="(#\\w+)" media="\\(prefers-color-scheme: ${scheme}\\)"`))[1], value(rules, "paper"), scheme);
+  }
+});
+
+test("the page has the app's sizes and times", () => {
+  const theme = read("app/screens/ui/theme.slint");
+  const css = text("style.css");
+  const inApp = (name) => Number(theme.match(new RegExp(`out property <(?:length|duration)> ${name}: (?:reduced-motion \\? 0ms : )?(\\d+)(?:px|ms|s)`))[1]);
+  const inPage = (pattern, source = css) => Number(source.match(pattern)?.[1].replaceAll("_", ""));
+  const found = {
+    margin: inPage(/--margin: (\d+)px;/), gap: inPage(/--gap: (\d+)px;/), column: inPage(/\.sheet \{\s*max-width: (\d+)px;/),
+    "card-radius": inPage(/\.card, \.seat \{[^}]*border-radius: (\d+)px;/), "button-radius": inPage(/\.button \{[^}]*border-radius: (\d+)px;/), "board-radius": inPage(/\.board \{[^}]*border-radius: (\d+)px;/),
+    control: inPage(/\.button \{\s*min-height: (\d+)px;/), finger: inPage(/\.button \{[^}]*min-width: (\d+)px;/), hit: inPage(/const HIT = (\d+);/, text("board.js")),
+    "stone-time": inPage(/grow (\d+)ms/), "move-time": inPage(/slide (\d+)ms/), "fade-time": inPage(/--fade: (\d+)ms;/), "remark-time": inPage(/REMARK_STAYS = ([\d_]+);/, text("news.js")) / 1000,
+  };
+  for (const [name, size] of Object.entries(found)) assert.equal(size, inApp(name), name);
+  // In CSS a rem is 16 px where letters have their usual size.
+  const letters = { heading: /\.sheet h1 \{ font-size: ([\d.]+)rem;/, title: /\nh1 \{ font-size: ([\d.]+)rem;/, body: /font: ([\d.]+)rem\//, small: /\.small \{ font-size: ([\d.]+)rem;/ };
+  for (const [name, pattern] of Object.entries(letters)) assert.equal(16 * css.match(pattern)[1], inApp(`size-${name}`), name);
 });
 
 test("the page has the app's icons, stones and characters", () => {
