@@ -10,6 +10,7 @@ export class BoardView {
   #calls;
   #view = null;
   #size = null;
+  #drawn = "";
   #picture = svg("svg", { "aria-hidden": "true", focusable: "false" });
   #ground = svg("g");
   #things = svg("g");
@@ -63,8 +64,12 @@ export class BoardView {
     const size = measure(view, width, height);
     const same = this.#size && Object.keys(size).every((key) => size[key] === this.#size[key]);
     this.#size = size;
-    if (!same || !before || groundKey(before) !== groundKey(view)) this.#drawGround();
-    this.#drawThings(before);
+    const grounded = !same || !before || groundKey(before) !== groundKey(view);
+    if (grounded) this.#drawGround();
+    // Drawn again, the same things would end what is moving.
+    const things = JSON.stringify([view.points, view.lines]);
+    if (grounded || view.moved || things !== this.#drawn) this.#drawThings(before);
+    this.#drawn = things;
     this.#drawCells();
     this.#host.classList.toggle("live", view.live);
     if (!view.live) this.#cancel();
