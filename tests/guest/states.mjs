@@ -4,6 +4,8 @@ import { STORIES } from "./stories.mjs";
 /// Milliseconds; dialogs.js needs 350, a page's first next try to connect comes after 400 at the earliest.
 const LONGEST = 375;
 const LIMIT = 10_000;
+/// CSS pixels between points below which a finger may miss its point, as in board.js.
+export const HIT = 30;
 
 /// A page of its own context, in the state of the story: what the story `shows` is there. `frozen`: it stays in it. Its clocks stand still,
 /// and nothing that waits longer than for a dialog to settle happens: no next try to connect, no end of a remark.
@@ -30,19 +32,29 @@ export async function enter(browser, address, name, options = {}) {
     await DOES[what](page, argument);
     await settled(page);
   }
-  await shown(page, name, story.shows);
+  await shown(page, name, story.exact && (await apart(page)) >= HIT ? story.exact : story.shows);
   return page;
 }
 
-/// What is in front: the visible text of the open question, otherwise that of the page and the label of each point of a board. What only a
-/// screen reader is told is left out.
+/// CSS pixels between the points of the board.
+export const apart = (page) => page.run(() => document.querySelector("[role=gridcell]").getBoundingClientRect().width);
+
+/// What is in front: the visible text of the open question, otherwise that of the page, the label of each point of a board, and where a stone is
+/// drawn that is not played yet. What only a screen reader is told of is left out.
 export function front(page) {
   return page.run(() => {
     const seen = (element) => element instanceof HTMLElement && element.getClientRects().length > 0;
     const dialog = document.querySelector("dialog");
     const parts = dialog ? [dialog] : [...document.body.children].filter((one) => seen(one) && !one.matches(".unseen"));
-    const points = dialog ? [] : [...document.querySelectorAll("[role=gridcell]")].filter(seen).map((one) => one.getAttribute("aria-label"));
-    return [...parts.map((one) => one.innerText), ...points].join("\n");
+    const cells = dialog ? [] : [...document.querySelectorAll("[role=gridcell]")].filter(seen);
+    const label = (cell) => cell.getAttribute("aria-label");
+    const ghosts = [...document.querySelectorAll("#board .ghost")].map((ghost) => {
+      const middle = ({ left, right, top, bottom }) => [(left + right) / 2, (top + bottom) / 2];
+      const [x, y] = middle(ghost.getBoundingClientRect());
+      const far = (cell) => Math.hypot(middle(cell.getBoundingClientRect())[0] - x, middle(cell.getBoundingClientRect())[1] - y);
+      return cells.find((cell) => far(cell) < 4);
+    });
+    return [...parts.map((one) => one.innerText), ...cells.map(label), ...ghosts.filter(Boolean).map((cell) => `a ghost on ${label(cell)}`)].join("\n");
   });
 }
 

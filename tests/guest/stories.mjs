@@ -180,11 +180,17 @@ const finished = {
 };
 
 /// By their tokens. `do`: what is touched until the state is there, as [action, argument]; `fresh`: the name was not given before; `shows`: what
-/// the story is about, as texts of the page or of the question in front of it, where each point of the board says its label.
+/// the story is about, as texts of the page or of the question in front of it, where each point of the board says its label; `exact`: the same
+/// where points are larger than a finger.
 export const STORIES = {
   start: { ...seat(gomoku, { name: "" }), fresh: true, shows: words(["Anna's Deck invites you to play Gomoku", "Your name"], ["Anna's Deck 邀你下五子棋", "你的名字"]) },
   gomoku: { ...seat(gomoku), answers, shows: words(["Your turn", "J6, Black, last move"], ["轮到你了", "J6，黑，最后一步"]) },
-  aimed: { ...seat(gomoku), do: [["tap", "F8"]], shows: words(["Tap again to play there", "F8, empty, waits to be confirmed", "Not there"], ["再点一下就下在那里", "F8，空，等待确认", "换个地方"]) },
+  // Where a finger cannot miss its point the stone is sent at once; the host does not answer it.
+  aimed: {
+    ...seat(gomoku), do: [["tap", "F8"]], answers: { act: ({ id }) => ({ pong: id }) },
+    shows: words(["Tap again to play there", "a ghost on F8, empty, waits to be confirmed", "Not there"], ["再点一下就下在那里", "a ghost on F8，空，等待确认", "换个地方"]),
+    exact: words(["a ghost on F8, empty"], ["a ghost on F8，空"]),
+  },
   theirs: { ...seat(room({ ...gomokuBoard, turn: "first", touch: quiet }, { record, can_act: false })), shows: words(["their turn", "plays White"], ["轮到对方", "执白"]) },
   go: { ...seat(go), shows: words(["captured 2", "4:34", "2 periods", "Pass", "E8, Black, last move"], ["吃 2", "4:34", "读秒 2 次", "停一手", "E8，黑，最后一步"]) },
   go19: {
@@ -236,5 +242,5 @@ export const STORIES = {
 };
 
 /// Rooms that tests of the page's talk begin with.
-export const ROOMS = { gomoku, xiangqi, go, racing, alone, counted: room(counted, { record: go.record }), swap2, fifths, over, offered };
+export const ROOMS = { gomoku, xiangqi, go, liuzhou, racing, alone, counted: room(counted, { record: go.record }), swap2, fifths, over, offered };
 export { evening, quiet };
