@@ -11,6 +11,7 @@ mod schedule;
 
 use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;
+use std::ops::Range;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -129,53 +130,72 @@ fn by(seen: &Seen, carrier: Carrier) -> bool {
     link(seen) == Some((carrier, PeerLink::Up))
 }
 
+/// The match goes on by this carrier, and stays there for these plies. The first player is Anna.
+async fn goes_on_by(
+    carrier: Carrier,
+    anna: &mut Client,
+    ben: &mut Client,
+    points: &[String],
+    plies: Range<usize>,
+) {
+    for client in [&mut *anna, &mut *ben] {
+        client.until(&format!("it goes on by {carrier:?}"), |seen| by(seen, carrier)).await;
+    }
+    for ply in plies {
+        let (mover, other) =
+            if ply.is_multiple_of(2) { (&mut *anna, &mut *ben) } else { (&mut *ben, &mut *anna) };
+        mover.until("its turn", |seen| seen.room().is_some_and(|room| room.can_act)).await;
+        mover.play(&points[ply]).await.expect("played");
+        other.until("the move", |seen| seen.room().is_some_and(|room| room.record.len() == ply + 1)).await;
+        assert!(by(&other.seen, carrier), "it stays there: {:?}", link(&other.seen));
+    }
+}
+
+/// This client's device sees one of this name by both carriers.
+async fn sees_by_both(client: &mut Client, name: &str) {
+    let both = [Carrier::Bluetooth, Carrier::Lan].map(i32::from);
+    client.scan(true).await;
+    client
+        .until("both carriers", |seen| {
+            let near = seen.nearby.values().find(|one| one.name == name);
+            near.is_some_and(|one| both.iter().all(|carrier| one.carriers.contains(carrier)))
+        })
+        .await;
+    client.scan(false).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_match_moves_from_bluetooth_to_the_network_and_back_only_when_it_must() {
     let home = tempfile::tempdir().expect("a directory");
     let air = MemoryNetwork::posing_as(CarrierKind::Bluetooth, 8);
-    // Bluetooth only at first: Ben joins the network later.
-    let [annas, another] = free_ports();
-    let (_anna_host, mut anna) = with_both(&home, &air, "Anna", annas).await;
-    let (ben_host, mut ben) = with_both(&home, &air, "Ben", another).await;
+    let [port] = free_ports();
+    let use_lan = |on| request::Body::SetCarrier(control::SetCarrier { carrier: Carrier::Lan.into(), on });
+    // Bluetooth only at first: Ben does not use the network when Anna comes.
+    let (ben_host, mut ben) = with_both(&home, &air, "Ben", port).await;
+    ben.done(use_lan(false)).await;
+    let (_anna_host, mut anna) = with_both(&home, &air, "Anna", port).await;
     meet(&mut anna, &mut ben, "Ben").await;
     begin(&mut anna, &mut ben, None).await;
-    let mut points = quiet_points(60).into_iter();
-    let mut plies = 0;
-    for client in [&mut anna, &mut ben] {
-        client.until("by Bluetooth", |seen| by(seen, Carrier::Bluetooth)).await;
-    }
-    // From here on Ben is in Anna's network. Both carriers are available, and the match stays on the present one.
+    let points = quiet_points(30);
+    goes_on_by(Carrier::Bluetooth, &mut anna, &mut ben, &points, 0..6).await;
+    // Both carriers are available, and the match stays on the present one.
+    ben.done(use_lan(true)).await;
+    sees_by_both(&mut anna, "Ben").await;
+    goes_on_by(Carrier::Bluetooth, &mut anna, &mut ben, &points, 6..12).await;
+    air.set_reach("Ben", false);
+    goes_on_by(Carrier::Lan, &mut anna, &mut ben, &points, 12..18).await;
+    // Bluetooth returns, which is no reason to switch.
+    air.set_reach("Ben", true);
+    sees_by_both(&mut anna, "Ben").await;
+    goes_on_by(Carrier::Lan, &mut anna, &mut ben, &points, 18..24).await;
+    // Ben uses the network no more: the link there lasts until he restarts.
+    ben.done(use_lan(false)).await;
     ben_host.stop().await;
-    let (_ben_host, mut ben) = with_both(&home, &air, "Ben", annas).await;
-    for (dropped, expected) in [
-        (None, None),
-        (Some(false), Some(Carrier::Lan)),
-        // Bluetooth returns, which is no reason to switch.
-        (Some(true), Some(Carrier::Lan)),
-    ] {
-        if let Some(reach) = dropped {
-            air.set_reach("Ben", reach);
-        }
-        // Ben's client is new, or has received the drop; Anna's may still show the earlier link.
-        let went_on = |seen: &Seen| match expected {
-            Some(carrier) => by(seen, carrier),
-            None => link(seen).is_some_and(|(_, state)| state == PeerLink::Up),
-        };
-        ben.until("it goes on", went_on).await;
-        let kept = link(&ben.seen).map(|(carrier, _)| carrier);
-        anna.until("it goes on there", |seen| kept.is_some_and(|carrier| by(seen, carrier))).await;
-        for _ in 0..6 {
-            let (mover, other) = if plies % 2 == 0 { (&mut anna, &mut ben) } else { (&mut ben, &mut anna) };
-            mover.until("its turn", |seen| seen.room().is_some_and(|room| room.can_act)).await;
-            mover.play(&points.next().expect("enough")).await.expect("played");
-            plies += 1;
-            other.until("the move", |seen| seen.room().is_some_and(|room| room.record.len() == plies)).await;
-            assert_eq!(link(&other.seen).map(|(carrier, _)| carrier), kept, "it stays on one carrier");
-        }
-    }
+    let (_ben_host, mut ben) = with_both(&home, &air, "Ben", port).await;
+    goes_on_by(Carrier::Bluetooth, &mut anna, &mut ben, &points, 24..30).await;
     let record = |client: &Client| client.seen.room().map(|room| (room.record.clone(), room.digest));
     assert_eq!(record(&anna), record(&ben));
-    assert_eq!(plies, 18);
+    assert_eq!(record(&anna).map(|(moves, _)| moves), Some(points));
 }
 
 #[tokio::test]
