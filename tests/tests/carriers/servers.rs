@@ -268,6 +268,12 @@ impl Server {
         }
     }
 
+    /// Whether Prosody keeps messages for the account's next client (XEP-0160). In its archive (XEP-0313) they stay.
+    pub(crate) fn has_offline_messages(&self, name: &str) -> bool {
+        let file = format!("data/{}/offline/{name}.list", self.domain.replace('.', "%2e"));
+        fs::metadata(self.folder.path().join(file)).is_ok_and(|file| file.len() > 0)
+    }
+
     /// Memory of the server's process, in kB.
     pub(crate) fn resident_kb(&self) -> u64 {
         // Of ejabberd and its helpers the largest process is ejabberd.
