@@ -46,7 +46,7 @@ async function play(room, player, actions) {
   await player.sees((await host.board(room.id)).ply);
 }
 
-test("a connection that is cut while each move is on its way, or its answer, loses none and doubles none", async () => {
+test("a connection that is cut while each of a guest's moves is on its way, or its answer, loses none and doubles none", async () => {
   const room = await host.room("gomoku");
   const player = await sit(browser, room.url);
   const actions = "h8 a1 h9 a3 h10 a5 h11 a7 h12".split(" ");
@@ -90,15 +90,27 @@ test("undo, draw and a new game are asked for by either side and need the other'
   await player.mayAct();
   await player.play("a4");
   await host.until(room.id, ({ ply }) => ply === 4, "another move");
+  // Back to the host's own last decision.
+  await host.ctl("take-back", "--room", room.id);
+  await shows(player.page, "dialog h2", "asks to undo a move");
+  assert.equal((await host.board(room.id)).ply, 4);
+  await player.answer("Agree");
+  await host.until(room.id, ({ ply }) => ply === 2, "the host's move is undone");
+  await player.sees(2);
+  await play(room, player, ["h9", "a4"]);
   await host.ctl("draw", "--room", room.id);
+  await shows(player.page, "dialog h2", "offers a draw");
+  assert.equal((await host.board(room.id)).result, null);
   await player.answer("Decline");
   await host.until(room.id, ({ offer }) => !offer, "declined");
   await player.press("do-draw");
-  await host.until(room.id, ({ offer }) => offer?.kind === "draw", "the guest offers a draw");
+  const offered = await host.until(room.id, ({ offer }) => offer?.kind === "draw", "the guest offers a draw");
+  assert.equal(offered.result, null);
   await host.ctl("yes", "--room", room.id);
   await shows(player.page, "#outcome", "A draw");
   await player.press("rematch");
   await host.until(room.id, ({ offer }) => offer, "a new game is asked for");
+  assert.ok((await host.ctl("rooms")).every(({ follows }) => follows !== room.id));
   await host.ctl("yes", "--room", room.id);
   await player.page.until(() => document.getElementById("result").hidden && document.getElementById("board").dataset.ply === "0", LIMIT);
   await player.mayAct();
@@ -112,6 +124,15 @@ test("undo, draw and a new game are asked for by either side and need the other'
   const over = await host.until(next.id, ({ result }) => result, "resigned");
   assert.deepEqual(over.result, { winner: "second", ending: "resigned" });
   await shows(player.page, "#reason", "You resigned");
+  for (const answer of ["Decline", "Agree"]) {
+    await host.ctl("new-game", "--room", next.id);
+    await shows(player.page, "dialog h2", "would like a new game");
+    assert.ok((await host.ctl("rooms")).every(({ follows }) => follows !== next.id));
+    await player.answer(answer);
+    if (answer === "Decline") await host.until(next.id, ({ offer }) => !offer, "declined");
+  }
+  await player.page.until(() => document.getElementById("result").hidden && document.getElementById("board").dataset.ply === "0", LIMIT);
+  assert.ok((await host.ctl("rooms")).some(({ follows }) => follows === next.id));
   await player.page.close();
 });
 
@@ -122,9 +143,13 @@ test("words go both ways", async () => {
   await shows(player.page, "#far .state", "“Mind the corner”");
   await host.ctl("say", "good-move", "--phrase", "--room", room.id);
   await shows(player.page, "#far .state", "“Good move!”");
+  const listening = await host.listen();
   await player.press("do-say");
   await player.answer("Thank you!");
   await shows(player.page, "#near .state", "“Thank you!”");
+  const { name, mine } = await listening.until(({ event, phrase }) => event === "said" && phrase === "thanks", "the guest's words");
+  assert.deepEqual([name, mine], ["Ben", false]);
+  listening.end();
   await player.page.close();
 });
 
@@ -136,6 +161,13 @@ test("clocks run here as there, and a move adds its time", async () => {
   await player.page.until(() => /^4:5\d$/.test(document.querySelector("#near .clock span").textContent), LIMIT);
   await play(room, player, ["a1"]);
   await player.page.until(() => /^5:2\d$/.test(document.querySelector("#near .clock span").textContent), LIMIT);
+  // The guest's stands while the host's runs.
+  const [hosts, guests] = (await host.board(room.id)).clocks;
+  assert.deepEqual([hosts.running, guests.running], [true, false]);
+  const seconds = Math.ceil(guests.left_ms / 1000);
+  assert.equal(await player.page.run(() => document.querySelector("#near .clock span").textContent), `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`);
+  const far = await player.page.run(() => document.querySelector("#far .clock span").textContent);
+  await player.page.until((before) => document.querySelector("#far .clock span").textContent !== before, LIMIT, far);
   await player.page.close();
 });
 
@@ -160,11 +192,18 @@ test("a second person with the code waits for the host's person, who may give th
 
 test("a code that is closed opens nothing any more, and a wrong one never did", async () => {
   const room = await host.room("gomoku");
+  // Its code keeps the server there.
+  const other = await host.room("gomoku");
   const player = await sit(browser, room.url);
   await host.ctl("guest", "close", "--room", room.id);
   await title(player.page, "has closed this game");
+  await player.page.reload();
+  await title(player.page, "has closed this game");
   await player.page.close();
-  const other = await host.room("gomoku");
+  const late = await browser.page({});
+  await late.goto(room.url);
+  await title(late, "has closed this game");
+  await late.close();
   const page = await browser.page({});
   await page.goto(`${other.url.split("#")[0]}#AAAAAAAAAAAAAAAAAAAAAA`);
   await title(page, "isn't valid any more");
@@ -177,10 +216,18 @@ test("who watches sees each move and can make none", async () => {
   const page = await browser.page({ size: "wide" });
   await page.goto(await host.code(room.id, "--watch"));
   await page.until(() => !document.getElementById("match").hidden, LIMIT);
-  await play(room, player, ["h8", "a1", "h9"]);
-  await page.until(() => document.getElementById("board").dataset.ply === "3", LIMIT);
-  assert.deepEqual(await new Player(page, "gomoku", "unspecified").standing(), { "first stone": 2, "second stone": 1 });
+  const watcher = new Player(page, "gomoku", "unspecified");
+  const stones = [{ "first stone": 1 }, { "first stone": 1, "second stone": 1 }, { "first stone": 2, "second stone": 1 }];
+  for (const [at, action] of ["h8", "a1", "h9"].entries()) {
+    await play(room, player, [action]);
+    await watcher.sees(at + 1);
+    assert.deepEqual(await watcher.standing(), stones[at]);
+  }
   assert.equal(await page.run(() => document.getElementById("board").classList.contains("live")), false);
+  await watcher.play("c3");
+  await play(room, player, ["a3"]);
+  await watcher.sees(4);
+  assert.deepEqual((await host.board(room.id)).record, ["h8", "a1", "h9", "a3"]);
   await page.run(() => document.getElementById("do-review").click());
   await page.until(() => !document.getElementById("review").hidden, LIMIT);
   await page.run(() => document.querySelector("[data-review=first]").click());
@@ -201,13 +248,14 @@ test("the same browser's second page has the seat, and the first may take it bac
   const again = await player.page.sibling();
   await again.goto(room.url);
   await title(player.page, "open in another tab");
+  await again.until(() => !document.getElementById("match").hidden, LIMIT);
   await player.page.run(() => document.getElementById("trouble-button").click());
   await player.page.until(() => !document.getElementById("match").hidden, LIMIT);
   await title(again, "open in another tab");
   await player.page.close();
 });
 
-test("a phone that slept for a minute has its seat again, and the match has waited", async () => {
+test("a phone that slept for longer than the host waits has its seat again, and the match has waited", async () => {
   const room = await host.room("gomoku", "--pace", "5m+3s");
   const player = await sit(browser, room.url);
   await play(room, player, ["h8", "a1"]);
@@ -267,19 +315,20 @@ test("Go's dead stones are marked by both and agreed on", async () => {
   const room = await host.room("go", "-o", "size=9");
   const player = await sit(browser, room.url, { game: "go" });
   await play(room, player, ["E5", "A1", "E4", "pass", "pass"]);
-  // The host proposes; both may see it otherwise.
+  // The host proposes; the guest sees it otherwise, and then the host again.
   const dead = ({ marks }) => marks.filter(({ kind }) => kind === "dead").length;
-  for (const count of [0, 1]) {
-    const { ply } = await host.until(room.id, (board) => dead(board) === 1 - count, "what is marked before");
-    await player.sees(ply);
-    await player.mayAct();
-    await player.play("A1");
-    await host.until(room.id, (board) => dead(board) === count, "what is marked after");
-  }
-  await player.sees((await host.board(room.id)).ply);
+  const agreed = ({ facts }) => facts.filter(({ kind }) => kind === "agreed").map(({ side }) => side).join();
+  await player.sees((await host.until(room.id, (board) => dead(board) === 1, "what is proposed")).ply);
+  await player.mayAct();
+  await player.play("A1");
+  await player.sees((await host.until(room.id, (board) => dead(board) === 0, "what the guest marks")).ply);
   await player.choose("agree");
-  await host.until(room.id, ({ facts }) => facts.some(({ kind, side }) => kind === "agreed" && side === "second"), "the guest agrees");
+  await host.until(room.id, (board) => agreed(board) === "second" && board.can_act, "the guest agrees");
+  await host.ctl("play", "dead A1", "--room", room.id);
+  await host.until(room.id, (board) => dead(board) === 1 && agreed(board) === "", "what the host marks");
   await host.ctl("play", "agree", "--room", room.id);
+  await player.sees((await host.until(room.id, (board) => agreed(board) === "first", "the host agrees")).ply);
+  await player.choose("agree");
   const { result } = await host.until(room.id, ({ result: end }) => end, "the end");
   assert.deepEqual(result, { winner: "first", ending: "score" });
   await shows(player.page, "#outcome", "You lost");

@@ -70,6 +70,30 @@ export class Host {
     return url;
   }
 
+  /// What qiyouctl tells of events from now on: {until(holds, what), end()}.
+  async listen() {
+    const program = spawn(join(BUILT, "qiyouctl"), ["--socket", this.socket, "--json", "watch"], { stdio: ["ignore", "pipe", "ignore"] });
+    const events = [];
+    let begun = "";
+    program.stdout.on("data", (bytes) => {
+      const lines = (begun + bytes).split("\n");
+      begun = lines.pop();
+      for (const line of lines.filter(Boolean)) events.push(JSON.parse(line));
+    });
+    const until = async (holds, what) => {
+      const end = Date.now() + 20_000;
+      for (;;) {
+        const found = events.find(holds);
+        if (found) return found;
+        if (Date.now() > end) throw new Error(`${what}: ${JSON.stringify(events)}`);
+        await rest(40);
+      }
+    };
+    // The present state comes first.
+    await until(() => true, "the present state");
+    return { until, end: () => program.kill() };
+  }
+
   async board(id) {
     const [board] = await this.ctl("board", "--room", id);
     return board;
