@@ -61,7 +61,13 @@ async function play(engine, { game, colour = "first", every, options = [], wide,
   const player = await sit(await browserOf(engine, language), room.url, { game, side, size, keys });
   assert.equal(await player.page.run(() => document.documentElement.lang), language === "zh" ? "zh-Hans" : "en");
   assert.equal(await player.page.run(() => innerWidth), SIZES[size].width);
-  const before = (ply) => (ply % every === every - 1 ? [TROUBLES[Math.floor(ply / every) % 2]] : []);
+  const came = new Set();
+  const before = (ply) => {
+    if (ply % every !== every - 1) return [];
+    const which = TROUBLES[Math.floor(ply / every) % 2];
+    came.add(which);
+    return [which];
+  };
   const at = { host, cable, player };
   if (isLights) {
     const presses = await putOut(at, room, { wide, isRace }, before);
@@ -84,6 +90,7 @@ async function play(engine, { game, colour = "first", every, options = [], wide,
   const outcome = isAlone ? "allOff" : result.winner === side ? "youWon" : result.winner === "unspecified" ? "aDraw" : "youLost";
   await player.page.until((wanted) => document.getElementById("outcome").textContent === wanted, 15_000, said(language, outcome));
   if (isLights) assert.deepEqual(await player.standing(), { unlit: (await player.lights()).length });
+  assert.deepEqual(came, new Set(["reload", "cut"]));
   assert.deepEqual(player.page.problems, []);
   await player.page.close();
 }
