@@ -8,7 +8,7 @@ use link::online::{AccountState, Contact, ContactState, OnlineTransport, Presenc
 use proto::control::{self, event};
 use tokio::time::Instant;
 
-use crate::letter_schedule::LetterSchedule;
+use crate::letters::LetterSchedule;
 use crate::room::PlayerId;
 use crate::secrets::Secrets;
 

@@ -73,9 +73,7 @@ mod judging;
 mod leitner;
 mod lessons;
 #[cfg(feature = "online")]
-mod letter_schedule;
-#[cfg(feature = "online")]
-mod letters_kept;
+mod letters;
 mod link_task;
 mod links;
 mod mistakes;

@@ -1,12 +1,5 @@
-//! Matches by letter with friends who are away: when a letter is written, how a received letter is processed, and new
-//! matches by letter.
-//!
-//! A letter contains one message of the peer protocol, encrypted for the friend: the record of a match (an unknown match is
-//! an invitation by letter), or the answer to such an invitation. A record is written once for each state that the friend is
-//! not known to have, and again after days without a sign of it; superfluous letters are harmless. None is written while a
-//! link is up.
+//! Matches by letter with friends who are away: writes what [`crate::letters`] schedules, and processes what arrives.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -23,8 +16,9 @@ use crate::actor::{Actor, Message, notice};
 use crate::dialing::Target;
 use crate::invitations::{Invitation, Wish};
 use crate::journal::ACCOUNT_OF;
-use crate::letter_schedule::{self, standing};
-use crate::letters_kept;
+use crate::letters::envelope::{Writer, decode, encode, hex, signed, unhex, writer};
+use crate::letters::kept;
+use crate::letters::schedule::{self, standing};
 use crate::refusal::Refusal;
 use crate::room::PlayerId;
 use crate::store::letter_written;
@@ -45,7 +39,7 @@ impl Actor {
                 self.people.set_account(key, account);
             }
         }
-        for (key, text) in letters_kept::asked(&self.journal).inspect_err(unreadable).unwrap_or_default() {
+        for (key, text) in kept::asked(&self.journal).inspect_err(unreadable).unwrap_or_default() {
             if let Some(record) = unhex(&text)
                 && let Ok(Envelope::Record(record)) = decode(&record)
                 && let Some((id, ..)) = session::asked_by_letter(&record)
@@ -99,7 +93,7 @@ impl Actor {
     }
 
     pub(crate) fn archive_of(&self, jid: &str) -> Option<String> {
-        letters_kept::archive_of(&self.journal, jid)
+        kept::archive_of(&self.journal, jid)
     }
 
     // Writing letters.
@@ -141,7 +135,7 @@ impl Actor {
             }
             let lacking: Vec<(MatchId, String)> = peer
                 .unsettled()
-                .filter(|state| letter_schedule::may_lack(state))
+                .filter(|state| schedule::may_lack(state))
                 .filter(|state| self.rooms.contains_key(&state.id()) || state.record().result.is_some())
                 .map(|state| (state.id(), standing(state)))
                 .collect();
@@ -206,7 +200,7 @@ impl Actor {
                 let Some(jid) = self.online.as_ref().map(|online| online.account().to_owned()) else {
                     return;
                 };
-                let _ = letters_kept::read_archive(&mut self.journal, &jid, &last);
+                let _ = kept::read_archive(&mut self.journal, &jid, &last);
             }
         }
     }
@@ -216,7 +210,7 @@ impl Actor {
         let Some((id, keep)) = online.letters.on_stage(number, stage, Instant::now()) else { return };
         debug!(number, ?stage, "a letter of ours");
         if let Some(standing) = keep {
-            let text = letter_schedule::kept(self.wall_clock.unix_ms(), &standing);
+            let text = schedule::kept(self.wall_clock.unix_ms(), &standing);
             let _ = self.journal.keep(|store| store.set_setting(&letter_written(id), &text));
         }
         self.mark_for_display(id);
@@ -282,11 +276,11 @@ impl Actor {
             Ok(Some(_)) => return true,
             Err(_) => return false,
         }
-        let declined = letters_kept::is_declined(&self.journal, id);
+        let declined = kept::is_declined(&self.journal, id);
         if self.invitations.contains(id) || !matches!(declined, Ok(false)) {
             return true;
         }
-        if self.invitations.by_letter_of(key) >= letters_kept::MOST_ASKED
+        if self.invitations.by_letter_of(key) >= kept::MOST_ASKED
             || session::asked_by_letter(&record).is_none()
         {
             debug!(%id, "a letter asks for what cannot be");
@@ -297,7 +291,7 @@ impl Actor {
             return self.answer_letter(key, Box::new(record), Some(DeclineReason::DeclineNotNow)).is_ok();
         }
         let text = hex(&encode(&Envelope::Record(record.clone())));
-        match letters_kept::ask(&mut self.journal, key, id, &text) {
+        match kept::ask(&mut self.journal, key, id, &text) {
             Ok(true) => self.ask_person(key, record),
             Ok(false) => debug!(%id, "too many invitations by letter"),
             Err(_) => return false,
@@ -335,7 +329,7 @@ impl Actor {
             return;
         }
         let Some(peer) = self.people.get(&key).filter(|peer| peer.link.is_none()) else { return };
-        let begun_here_only = peer.match_state(id).is_some_and(letter_schedule::is_begun_here_only);
+        let begun_here_only = peer.match_state(id).is_some_and(schedule::is_begun_here_only);
         if !begun_here_only {
             return;
         }
@@ -396,7 +390,7 @@ impl Actor {
     ) -> Result<(), Refusal> {
         let Ok(id) = <[u8; 16]>::try_from(&record.match_id[..]).map(MatchId) else { return Ok(()) };
         if let Some(reason) = decline {
-            letters_kept::decline(&mut self.journal, key, id, self.wall_clock.unix_ms())?;
+            kept::decline(&mut self.journal, key, id, self.wall_clock.unix_ms())?;
             let answer = Some(invite_answer::Answer::Decline(reason.into()));
             let invite_id = Bytes::copy_from_slice(&id.0);
             let answer = InviteAnswer { invite_id, answer, ..InviteAnswer::default() };
@@ -411,7 +405,7 @@ impl Actor {
 
     /// Removes an invitation by letter that is answered or obsolete.
     pub(crate) fn letter_answered(&mut self, id: MatchId) {
-        let _ = letters_kept::answered(&mut self.journal, id);
+        let _ = kept::answered(&mut self.journal, id);
     }
 
     /// State of the last letter about the match, while the friend is away.
@@ -420,65 +414,6 @@ impl Actor {
         let shown = |online: &crate::account::Online| online.letters.shown(id, state.as_deref());
         self.online.as_ref().map_or(LetterState::Unspecified, shown)
     }
-}
-
-/// What a letter says about the account that has written it.
-#[derive(Debug, PartialEq, Eq)]
-enum Writer {
-    /// The one from which it came.
-    Named,
-    Unnamed,
-    /// Another one: somebody sends a copy.
-    Another,
-}
-
-fn writer(envelope: &Envelope, came_from: &str) -> Writer {
-    match envelope {
-        Envelope::Record(Record { account, .. }) | Envelope::InviteAnswer(InviteAnswer { account, .. })
-            if !account.is_empty() =>
-        {
-            if account.eq_ignore_ascii_case(came_from) {
-                Writer::Named
-            } else {
-                Writer::Another
-            }
-        }
-        _ => Writer::Unnamed,
-    }
-}
-
-/// The envelope of a letter, which names the account that writes it.
-fn signed(mut envelope: Envelope, by: &str) -> Envelope {
-    if let Envelope::Record(Record { account, .. }) | Envelope::InviteAnswer(InviteAnswer { account, .. }) =
-        &mut envelope
-    {
-        by.clone_into(account);
-    }
-    envelope
-}
-
-/// The message id, followed by the encoded message.
-fn encode(envelope: &Envelope) -> Vec<u8> {
-    let (number, payload) = envelope.encode();
-    [&number.to_be_bytes()[..], &payload[..]].concat()
-}
-
-fn decode(text: &[u8]) -> Result<Envelope, EnvelopeError> {
-    let (number, payload) = text.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
-    Envelope::decode(u32::from_be_bytes(*number), payload)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> =
-        text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
-    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
 #[cfg(test)]
@@ -602,32 +537,5 @@ mod tests {
         assert!(anna.letter_came(BENS, &letter));
         assert!(anna.people[&bens_key].match_state(second).is_none());
         assert_eq!(account(&anna, bens_key).as_deref(), Some(BENS));
-    }
-
-    #[test]
-    fn a_copy_of_a_letter_from_another_account_is_known_by_what_is_sealed_in_it() {
-        let record = Record { match_id: Bytes::from_static(&[7; 16]), ..Record::default() };
-        let answer = InviteAnswer { invite_id: Bytes::from_static(&[7; 16]), ..InviteAnswer::default() };
-        for envelope in [Envelope::Record(record), Envelope::InviteAnswer(answer)] {
-            let earlier = decode(&encode(&envelope)).expect("readable");
-            assert_eq!(writer(&earlier, "eve@example.org"), Writer::Unnamed);
-            let written = encode(&signed(envelope, "anna@example.org"));
-            let read = decode(&written).expect("readable");
-            assert_eq!(writer(&read, "anna@example.org"), Writer::Named);
-            assert_eq!(writer(&read, "Anna@Example.org"), Writer::Named, "as she has typed it");
-            assert_eq!(writer(&read, "eve@example.org"), Writer::Another);
-        }
-    }
-
-    #[test]
-    fn what_is_written_is_read_and_nonsense_is_not() {
-        let record = Record { match_id: Bytes::from_static(&[7; 16]), revision: 3, ..Record::default() };
-        let text = encode(&Envelope::Record(record.clone()));
-        assert_eq!(unhex(&hex(&text)).as_deref(), Some(&text[..]));
-        assert!(matches!(decode(&text), Ok(Envelope::Record(read)) if read == record));
-        assert!(unhex("zz").is_none());
-        for text in [&[][..], &[1], &[0, 0, 0], &[0xFF; 60]] {
-            assert!(decode(text).is_err(), "{text:?}");
-        }
     }
 }
