@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use link::Outdated;
+use link::identity::Identity;
 use link::online::{AccountState, Contact, ContactState, OnlineTransport, Presence, RefusedStanza, View};
+use link::{Epoch, Outdated};
 use proto::control::{self, event};
+use proto::peer::Envelope;
 use tokio::time::Instant;
+use tracing::info;
 
-use crate::letters::LetterSchedule;
+use crate::letters::{LetterSchedule, envelope};
 use crate::room::PlayerId;
 use crate::secrets::Secrets;
+use crate::store::SavedFriend;
 
 /// The host's state of the account.
 pub(crate) struct Online {
@@ -67,6 +71,30 @@ impl Online {
         &self.view.account
     }
 
+    /// The friends whose tags are in the presence of contacts, with their accounts. Anyone can repeat a tag: these are claims.
+    pub(crate) fn recognised<'a>(
+        &self,
+        friends: impl Iterator<Item = &'a SavedFriend> + Clone,
+        epoch: Epoch,
+    ) -> Vec<(PlayerId, String)> {
+        recognised(&self.view, friends, epoch)
+    }
+
+    /// Encrypts and queues a letter to the friend with this account. Returns its number, which reports refer to; `None` if it is
+    /// too long.
+    pub(crate) fn send_letter(
+        &mut self,
+        letter: Envelope,
+        identity: &Identity,
+        to: PlayerId,
+        account: &str,
+    ) -> Option<u64> {
+        let sealed = envelope::seal(letter, self.account(), identity, to)?;
+        let number = self.letters.number();
+        info!(account, number, bytes = sealed.len(), "a letter is written");
+        self.transport.send_letter(number, account, sealed).then_some(number)
+    }
+
     /// Presence of a friend's account.
     pub(crate) fn presence(&self, account: &str) -> control::Presence {
         let contact = self.view.contacts.get(account);
@@ -93,6 +121,20 @@ fn newly_outdated(view: &View, told: &mut BTreeMap<String, Outdated>) -> Vec<(St
         view.contacts.iter().filter_map(|(account, contact)| Some((account.clone(), contact.outdated?)));
     outdated
         .filter(|(account, outdated)| told.insert(account.clone(), *outdated) != Some(*outdated))
+        .collect()
+}
+
+fn recognised<'a>(
+    view: &View,
+    friends: impl Iterator<Item = &'a SavedFriend> + Clone,
+    epoch: Epoch,
+) -> Vec<(PlayerId, String)> {
+    let cards = view.contacts.iter().filter_map(|(account, contact)| Some((account, contact.card.as_ref()?)));
+    cards
+        .filter_map(|(account, card)| {
+            let friend = friends.clone().find(|friend| card.tag.is_of(&friend.advert_key, epoch))?;
+            Some((friend.key, account.clone()))
+        })
         .collect()
 }
 
@@ -245,6 +287,8 @@ fn refused_words(refused: RefusedStanza, state: AccountState) -> Option<(&'stati
 
 #[cfg(test)]
 mod tests {
+    use link::{Card, Tag};
+
     use super::*;
 
     #[test]
@@ -276,6 +320,39 @@ mod tests {
     fn view(contacts: &[(&str, ContactState)]) -> View {
         let contacts = contacts.iter().map(|(jid, state)| ((*jid).to_owned(), contact(*state))).collect();
         View { account: "anna@example.org".into(), state: AccountState::Online, contacts, ..View::default() }
+    }
+
+    #[test]
+    fn a_contact_is_recognised_as_the_friend_whose_tag_is_in_its_presence() {
+        let friend = |number: u8| SavedFriend {
+            key: PlayerId([number; 32]),
+            name: String::new(),
+            advert_key: [number; 32],
+            met_unix_ms: 0,
+            muted: false,
+            note: String::new(),
+        };
+        let friends = [friend(1), friend(2)];
+        let mut view = view(&[
+            ("ben@example.org", ContactState::Mutual),
+            ("carl@example.org", ContactState::Mutual),
+            ("eve@example.org", ContactState::Mutual),
+        ]);
+        let epoch = Epoch(1_000);
+        for (account, number) in [("ben@example.org", 2), ("eve@example.org", 3)] {
+            let contact = view.contacts.get_mut(account).expect("as above");
+            contact.card = Some(Card {
+                tag: Tag::of(&[number; 32], epoch),
+                open_to_all: false,
+                busy: false,
+                wish: 0,
+                name: None,
+                seldom: false,
+            });
+        }
+        let found = recognised(&view, friends.iter(), epoch);
+        assert_eq!(found, [(PlayerId([2; 32]), "ben@example.org".to_owned())]);
+        assert_eq!(recognised(&view, friends.iter(), Epoch(2_000)), [], "an old tag");
     }
 
     #[test]

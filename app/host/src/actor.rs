@@ -515,7 +515,7 @@ impl Actor {
         self.do_guest_effects(effects);
         self.make_puzzles_unasked(now);
         #[cfg(feature = "online")]
-        self.letters_on_time();
+        self.write_letters(crate::letters::Occasion::Time);
     }
 
     /// Stops all work, says goodbye to peers, and flushes the send queues for at most [`FAREWELL`].
@@ -530,7 +530,7 @@ impl Actor {
         }
         self.notifying.close();
         #[cfg(feature = "online")]
-        self.last_letters();
+        self.write_letters(crate::letters::Occasion::Stop);
         self.say_goodbye(ByeReason::ByeLeaving);
         self.show_changes();
         self.show_all_unseen();

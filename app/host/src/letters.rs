@@ -5,8 +5,10 @@
 //! not known to have, and again after days without a sign of it; superfluous letters are harmless. None is written while a
 //! link is up.
 
+pub(crate) mod arrival;
+pub(crate) mod asking;
 pub(crate) mod envelope;
 pub(crate) mod kept;
 pub(crate) mod schedule;
 
-pub(crate) use schedule::LetterSchedule;
+pub(crate) use schedule::{LetterSchedule, Occasion};

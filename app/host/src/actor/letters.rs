@@ -1,55 +1,31 @@
-//! Matches by letter with friends who are away: writes what [`crate::letters`] schedules, and processes what arrives.
+//! Accounts of friends, and letters to and from them: what [`crate::letters`] decides is done.
 
-use std::time::Duration;
-
-use bytes::Bytes;
+use link::Outdated;
 use link::online::{LetterNews, LetterStage};
-use link::{Outdated, letter};
-use proto::EnvelopeError;
-use proto::control::{self, ColourChoice, LetterState, NoticeKind, RefusalCode};
-use proto::peer::{DeclineReason, Envelope, InviteAnswer, Record, invite_answer};
+use proto::control::{self, LetterState, NoticeKind};
+use proto::peer::{DeclineReason, Envelope, InviteAnswer, Record};
 use session::{Command, Input, MatchId};
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, Message, notice};
-use crate::dialing::Target;
-use crate::invitations::{Invitation, Wish};
+use crate::invitations::Wish;
 use crate::journal::ACCOUNT_OF;
-use crate::letters::envelope::{Writer, decode, encode, hex, signed, unhex, writer};
-use crate::letters::kept;
-use crate::letters::schedule::{self, standing};
+use crate::letters::arrival::{self, Content, Verdict};
+use crate::letters::schedule::{Addressee, Clocks, Draft, standing, state_to_tell};
+use crate::letters::{Occasion, asking, kept};
+use crate::peer::DriveError;
 use crate::refusal::Refusal;
 use crate::room::PlayerId;
-use crate::store::letter_written;
 
-/// Lifetime of an unanswered invitation by letter.
-const ASKED_FOR: Duration = Duration::from_hours(24 * 30);
-
+// Accounts of friends.
 impl Actor {
-    // Accounts of friends.
-
-    /// Restores stored accounts and invitations by letter.
-    pub(crate) fn load_letters(&mut self) {
-        let unreadable =
-            |error: &crate::store::StoreError| warn!(%error, "what is kept of letters cannot be read");
-        let accounts = self.journal.settings_of(ACCOUNT_OF).inspect_err(unreadable);
+    pub(super) fn load_accounts(&mut self) {
+        let accounts = self.journal.settings_of(ACCOUNT_OF);
+        let accounts = accounts.inspect_err(|error| warn!(%error, "the accounts of friends cannot be read"));
         for (key, account) in accounts.unwrap_or_default() {
             if let Some(key) = PlayerId::parse(&key) {
                 self.people.set_account(key, account);
-            }
-        }
-        for (key, text) in kept::asked(&self.journal).inspect_err(unreadable).unwrap_or_default() {
-            if let Some(record) = unhex(&text)
-                && let Ok(Envelope::Record(record)) = decode(&record)
-                && let Some((id, ..)) = session::asked_by_letter(&record)
-            {
-                // The invitation may have been answered over a link.
-                match self.journal.load(id) {
-                    Ok(None) => self.ask_person(key, record),
-                    Ok(Some(_)) => self.letter_answered(id),
-                    Err(error) => warn!(%error, "a match cannot be read"),
-                }
             }
         }
     }
@@ -61,11 +37,6 @@ impl Actor {
         }
     }
 
-    fn keep_account(&mut self, key: PlayerId, account: &str) {
-        // If storing fails, letters to this friend wait until the account is seen again.
-        let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{key}"), account));
-    }
-
     /// Handles that a friend has this account: a handshake there has proven it, or the user has read a friend code that holds it.
     pub(crate) fn learn_account(&mut self, key: PlayerId, account: &str) {
         if self.people.account(key).is_some_and(|known| known == account) {
@@ -75,102 +46,96 @@ impl Actor {
         self.keep_account(key, account);
     }
 
-    /// Passes the accounts of friends to the transport, whose presence tells their tags.
+    fn keep_account(&mut self, key: PlayerId, account: &str) {
+        // If storing fails, letters to this friend wait until the account is seen again.
+        let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{key}"), account));
+    }
+
+    /// Looks for friends among the contacts, whose presence tells their tags.
     pub(crate) fn learn_accounts(&mut self) {
         let (Some(online), epoch) = (&self.online, self.wall_clock.epoch()) else { return };
-        let friends: Vec<_> = self.people.values().filter_map(|peer| peer.friend.as_ref()).collect();
-        let cards =
-            online.contacts().filter_map(|(account, contact)| Some((account, contact.card.as_ref()?)));
-        let found: Vec<(PlayerId, String)> = cards
-            .filter_map(|(account, card)| {
-                let friend = friends.iter().find(|friend| card.tag.is_of(&friend.advert_key, epoch))?;
-                Some((friend.key, account.clone()))
-            })
-            .collect();
-        for (key, account) in found {
+        let friends = self.people.values().filter_map(|peer| peer.friend.as_ref());
+        for (key, account) in online.recognised(friends, epoch) {
             self.account_claimed(key, &account);
         }
     }
+}
 
-    pub(crate) fn archive_of(&self, jid: &str) -> Option<String> {
-        kept::archive_of(&self.journal, jid)
-    }
-
-    // Writing letters.
-
+// Letters that this device writes.
+impl Actor {
     /// Schedules letters after a change that friends who are away may need to know.
     pub(crate) fn letters_soon(&mut self) {
         if let Some(online) = &mut self.online {
-            online.letters.on_change(Instant::now());
+            online.letters.on_change(Instant::now().into_std());
         }
     }
 
     pub(crate) fn letters_deadline(&self) -> Option<Instant> {
-        self.online.as_ref()?.letters.due()
+        self.online.as_ref()?.letters.due().map(Instant::from_std)
     }
 
-    pub(crate) fn letters_on_time(&mut self) {
-        let now = Instant::now();
+    /// Writes the letters that the schedule wants on this occasion.
+    pub(crate) fn write_letters(&mut self, occasion: Occasion) {
+        let clocks = self.clocks();
         let Some(online) = &mut self.online else { return };
-        // While the account is offline, they are written when it is online again.
-        if online.letters.take_due(now) && online.is_signed_in() {
-            self.write_letters(now);
+        let people = self.people.values().map(|peer| {
+            let addressee = Addressee {
+                key: peer.key,
+                is_friend: peer.friend.is_some(),
+                is_linked: peer.link.is_some(),
+                is_broken: peer.rebuild.is_some(),
+                has_account: self.people.account(peer.key).is_some(),
+            };
+            let is_open = |id| self.rooms.contains_key(&id);
+            let told = peer.unsettled().filter_map(move |state| state_to_tell(state, is_open(state.id())));
+            (addressee, told)
+        });
+        let (is_signed_in, kept) = (online.is_signed_in(), |id| kept::written(&self.journal, id));
+        for draft in online.letters.check(occasion, clocks, is_signed_in, people, kept) {
+            self.write_record(draft, clocks);
         }
     }
 
-    /// Writes scheduled letters at once, because the device may be suspended right after a move.
-    pub(crate) fn last_letters(&mut self) {
-        if self.online.as_ref().is_some_and(|online| online.is_signed_in() && online.letters.due().is_some())
-        {
-            self.write_letters(Instant::now());
-        }
+    fn clocks(&self) -> Clocks {
+        Clocks { now: Instant::now().into_std(), unix_ms: self.wall_clock.unix_ms() }
     }
 
-    fn write_letters(&mut self, now: Instant) {
-        let times = (now, self.wall_clock.unix_ms());
-        for key in self.people.keys().copied().collect::<Vec<_>>() {
-            let Some(peer) = self.people.get(&key).filter(|peer| peer.friend.is_some()) else { continue };
-            if peer.link.is_some() || peer.rebuild.is_some() || self.people.account(key).is_none() {
-                continue;
-            }
-            let lacking: Vec<(MatchId, String)> = peer
-                .unsettled()
-                .filter(|state| schedule::may_lack(state))
-                .filter(|state| self.rooms.contains_key(&state.id()) || state.record().result.is_some())
-                .map(|state| (state.id(), standing(state)))
-                .collect();
-            for (id, standing) in lacking {
-                let Some(online) = &mut self.online else { return };
-                let kept = || self.journal.setting(&letter_written(id)).ok().flatten();
-                if online.letters.is_wanted(id, &standing, kept, times) {
-                    self.write_record(key, id, standing);
-                }
-            }
-        }
-    }
-
-    fn write_record(&mut self, key: PlayerId, id: MatchId, standing: String) {
-        let Some(record) = self.people.get(&key).and_then(|peer| peer.session.letter(id)) else { return };
-        let number = self.write_letter(key, &Envelope::Record(record));
+    fn write_record(&mut self, draft: Draft, clocks: Clocks) {
+        let (to, id) = (draft.to, draft.id);
+        let Some(record) = self.people.get(&to).and_then(|peer| peer.session.letter(id)) else { return };
+        let number = self.write_letter(to, Envelope::Record(record));
         let Some(online) = &mut self.online else { return };
-        online.letters.wrote(id, standing, number, Instant::now());
+        online.letters.wrote(draft, number, clocks.now);
         self.mark_for_display(id);
     }
 
-    /// Queues a letter; returns its number, which later reports refer to.
-    fn write_letter(&mut self, key: PlayerId, envelope: &Envelope) -> Option<u64> {
-        let account = self.people.account(key)?;
-        let online = self.online.as_mut()?;
-        let text = encode(&signed(envelope.clone(), online.account()));
-        let sealed = letter::seal(self.profile.identity(), &key.0, &text)?;
-        let number = online.letters.number();
-        info!(account, number, bytes = sealed.len(), "a letter is written");
-        online.transport.send_letter(number, account, sealed).then_some(number)
+    fn write_letter(&mut self, to: PlayerId, letter: Envelope) -> Option<u64> {
+        let account = self.people.account(to)?;
+        self.online.as_mut()?.send_letter(letter, self.profile.identity(), to, account)
     }
 
-    // Reports about letters, and received letters.
+    fn letter_stage(&mut self, number: u64, stage: LetterStage) {
+        let clocks = self.clocks();
+        let Some(online) = &mut self.online else { return };
+        let Some((id, keep)) = online.letters.on_stage(number, stage, clocks) else { return };
+        debug!(number, ?stage, "a letter of ours");
+        if let Some(text) = keep {
+            let _ = kept::wrote(&mut self.journal, id, &text);
+        }
+        self.mark_for_display(id);
+    }
 
-    pub(crate) fn follow_letters(&mut self) {
+    /// State of the last letter about the match, while the friend is away.
+    pub(crate) fn letter_state(&self, id: MatchId) -> LetterState {
+        let Some(online) = &self.online else { return LetterState::Unspecified };
+        let state = self.people.values().find_map(|peer| peer.match_state(id)).map(standing);
+        online.letters.shown(id, state.as_deref())
+    }
+}
+
+// Letters that arrive.
+impl Actor {
+    pub(super) fn follow_letters(&mut self) {
         let Some(mut letters) = self.online.as_ref().and_then(|online| online.transport.letters()) else {
             return;
         };
@@ -197,184 +162,97 @@ impl Actor {
             LetterNews::OtherVersion { account, outdated } => self.account_outdated(&account, outdated),
             LetterNews::Stage { number, stage } => self.letter_stage(number, stage),
             LetterNews::Archive(last) => {
-                let Some(jid) = self.online.as_ref().map(|online| online.account().to_owned()) else {
-                    return;
-                };
-                let _ = kept::read_archive(&mut self.journal, &jid, &last);
+                let Some(online) = &self.online else { return };
+                let _ = kept::read_archive(&mut self.journal, online.account(), &last);
             }
         }
-    }
-
-    fn letter_stage(&mut self, number: u64, stage: LetterStage) {
-        let Some(online) = &mut self.online else { return };
-        let Some((id, keep)) = online.letters.on_stage(number, stage, Instant::now()) else { return };
-        debug!(number, ?stage, "a letter of ours");
-        if let Some(standing) = keep {
-            let text = schedule::kept(self.wall_clock.unix_ms(), &standing);
-            let _ = self.journal.keep(|store| store.set_setting(&letter_written(id), &text));
-        }
-        self.mark_for_display(id);
     }
 
     /// Handles a received letter. Returns true if it is done with, and need not be delivered again.
     fn letter_came(&mut self, account: &str, sealed: &[u8]) -> bool {
-        let Some((key, text)) = self.open_letter(account, sealed) else {
-            debug!(account, "a letter that no friend has written");
+        let friends = self.people.values().filter(|peer| peer.friend.is_some());
+        let friends = friends.map(|peer| (peer.key, self.people.account(peer.key).map(String::as_str)));
+        let Some(letter) = arrival::open(account, sealed, self.profile.identity(), friends) else {
             return false;
         };
-        let decoded = decode(&text);
-        match decoded.as_ref().map_or(Writer::Unnamed, |envelope| writer(envelope, account)) {
-            Writer::Named => self.account_claimed(key, account),
-            // Of an earlier version: it may be a copy.
-            Writer::Unnamed => {}
-            Writer::Another => {
-                debug!(account, "a copy of a letter from another account");
+        if letter.claims_account {
+            self.account_claimed(letter.from, account);
+        }
+        match letter.content {
+            Content::Record(record) => return self.record_came(letter.from, record),
+            Content::Answer(answer) => self.answer_came(letter.from, &answer),
+            Content::Newer => {
+                self.peer_outdated(letter.from, Outdated::Here);
                 return false;
             }
-        }
-        match decoded {
-            Ok(Envelope::Record(record)) => self.record_came(key, record),
-            Ok(Envelope::InviteAnswer(answer)) => {
-                self.answer_came(key, &answer);
-                true
-            }
-            // Of a newer version. Without a receipt it is written again after days, when this device may have been updated.
-            Err(EnvelopeError::UnknownMessage(1..)) => {
-                self.peer_outdated(key, Outdated::Here);
-                false
-            }
-            // A second delivery would not help.
-            Ok(_) | Err(_) => true,
-        }
-    }
-
-    /// Finds the sender by the key that decrypts the letter; the account tells which key to try first.
-    fn open_letter(&self, account: &str, sealed: &[u8]) -> Option<(PlayerId, Vec<u8>)> {
-        let friends = || self.people.values().filter(|peer| peer.friend.is_some()).map(|peer| peer.key);
-        let expected = |key: &PlayerId| self.people.account(*key).is_some_and(|known| known == account);
-        let (first, rest): (Vec<_>, Vec<_>) = friends().partition(expected);
-        first
-            .into_iter()
-            .chain(rest)
-            .find_map(|key| Some((key, letter::open(self.profile.identity(), &key.0, sealed)?)))
-    }
-
-    fn record_came(&mut self, key: PlayerId, record: Record) -> bool {
-        let Ok(id) = <[u8; 16]>::try_from(&record.match_id[..]).map(MatchId) else { return true };
-        let known = self.people.get(&key).is_some_and(|peer| peer.session.match_state(id).is_some());
-        if known {
-            info!(%id, "a letter about a match");
-            // A violation was detected, and had no effect.
-            return !matches!(
-                self.drive(key, Input::Letter(Box::new(record))),
-                Err(crate::peer::DriveError::Disk(_))
-            );
-        }
-        match self.journal.load(id) {
-            Ok(None) => {}
-            // The match is over and closed, or belongs to somebody else.
-            Ok(Some(_)) => return true,
-            Err(_) => return false,
-        }
-        let declined = kept::is_declined(&self.journal, id);
-        if self.invitations.contains(id) || !matches!(declined, Ok(false)) {
-            return true;
-        }
-        if self.invitations.by_letter_of(key) >= kept::MOST_ASKED
-            || session::asked_by_letter(&record).is_none()
-        {
-            debug!(%id, "a letter asks for what cannot be");
-            return true;
-        }
-        if !self.peer_rings(key) {
-            debug!(%id, "an invitation by letter does not ring: it is declined");
-            return self.answer_letter(key, Box::new(record), Some(DeclineReason::DeclineNotNow)).is_ok();
-        }
-        let text = hex(&encode(&Envelope::Record(record.clone())));
-        match kept::ask(&mut self.journal, key, id, &text) {
-            Ok(true) => self.ask_person(key, record),
-            Ok(false) => debug!(%id, "too many invitations by letter"),
-            Err(_) => return false,
+            Content::Unknown => {}
         }
         true
     }
 
-    fn ask_person(&mut self, key: PlayerId, record: Record) {
-        let Some((id, setup, my_side)) = session::asked_by_letter(&record) else { return };
-        if self.people.get(&key).is_none_or(|peer| peer.friend.is_none()) {
-            return;
+    fn record_came(&mut self, from: PlayerId, record: Box<Record>) -> bool {
+        let peer = self.people.get(&from);
+        let is_known = |id| peer.is_some_and(|peer| peer.match_state(id).is_some());
+        match arrival::on_record(from, &record, is_known, &self.journal, &self.invitations) {
+            Verdict::Update(id) => {
+                info!(%id, "a letter about a match");
+                // A violation was detected, and had no effect.
+                !matches!(self.drive(from, Input::Letter(record)), Err(DriveError::Disk(_)))
+            }
+            Verdict::Invitation(id) if !self.peer_rings(from) => {
+                debug!(%id, "an invitation by letter does not ring: it is declined");
+                self.answer_letter(from, record, Some(DeclineReason::DeclineNotNow)).is_ok()
+            }
+            Verdict::Invitation(id) => match kept::ask(&mut self.journal, from, id, &record) {
+                Ok(true) => {
+                    self.invited_by_letter(from, *record);
+                    true
+                }
+                Ok(false) => {
+                    debug!(%id, "too many invitations by letter");
+                    true
+                }
+                Err(_) => false,
+            },
+            Verdict::Nothing => true,
+            Verdict::Later => false,
         }
-        let colours = crate::show::colours(session::Colours::Mine(my_side));
-        let invitation = Invitation {
-            target: Target::Friend(key),
-            mine: false,
-            setup,
-            pace: None,
-            colours,
-            hints: false,
-            my_side: Some(my_side),
-            counters: None,
-            until: Instant::now() + ASKED_FOR,
-            sent: true,
-            letter: Some(Box::new(record)),
-        };
-        self.invitations.insert(id, invitation);
-        self.tell_invitation(id);
     }
 
-    /// Handles a declined invitation by letter: the match that was begun for it is deleted.
-    fn answer_came(&mut self, key: PlayerId, answer: &InviteAnswer) {
-        let Ok(id) = <[u8; 16]>::try_from(&answer.invite_id[..]).map(MatchId) else { return };
-        if !matches!(answer.answer, Some(invite_answer::Answer::Decline(_))) {
-            return;
+    pub(super) fn invited_by_letter(&mut self, from: PlayerId, record: Record) {
+        let Some((id, invitation)) = asking::invitation(from, record, Instant::now()) else { return };
+        if self.people.get(&from).is_some_and(|peer| peer.friend.is_some()) {
+            self.invitations.insert(id, invitation);
+            self.tell_invitation(id);
         }
-        let Some(peer) = self.people.get(&key).filter(|peer| peer.link.is_none()) else { return };
-        let begun_here_only = peer.match_state(id).is_some_and(schedule::is_begun_here_only);
-        if !begun_here_only {
+    }
+
+    /// Handles the answer to an invitation by letter: if it is declined, the match that was begun for it is deleted.
+    fn answer_came(&mut self, from: PlayerId, answer: &InviteAnswer) {
+        let Some(peer) = self.people.get(&from) else { return };
+        let Some(id) = arrival::on_answer(answer, peer.link.is_some(), |id| peer.match_state(id)) else {
             return;
-        }
+        };
         if self.rooms.contains_key(&id)
             && let Err(refusal) = self.close_room(id)
         {
             debug!(detail = refusal.detail, "a room could not be closed");
         }
         if self.journal.keep(|store| store.delete(id)).is_ok() {
-            self.rebuild(key);
+            self.rebuild(from);
         }
-        let (name, room_id) = (self.name_of(key), id.to_string());
+        let (name, room_id) = (self.name_of(from), id.to_string());
         self.notice(control::Notice { name, room_id, ..notice(NoticeKind::NoticeOfferDeclined) });
     }
+}
 
-    // Requests of the user.
-
+// Requests of the user about letters.
+impl Actor {
     /// Begins a match with a friend who is away, and queues the invitation.
     pub(crate) fn invite_by_letter(&mut self, key: PlayerId, wish: &Wish) -> Result<MatchId, Refusal> {
-        let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
-        if self.people.account(key).is_none() {
-            return Err(Refusal::new(
-                RefusalCode::RefusalCannotReach,
-                "no account of this friend is known: meet once online, or read a code that holds it",
-            ));
-        }
-        if self.online.is_none() {
-            return Err(bad("this host was started without online play"));
-        }
-        if wish.pace.is_some() {
-            return Err(bad("a match by letter has no clocks"));
-        }
-        // The friend sees the sides before answering, so that a joint draw is impossible.
-        let my_side = match wish.colours {
-            ColourChoice::ColourFirst => engine::Side::First,
-            ColourChoice::ColourSecond => engine::Side::Second,
-            ColourChoice::ColourAlternate | ColourChoice::ColourRandom | ColourChoice::ColourUnspecified => {
-                let last = self.journal.last_side(key, wish.setup.kind())?;
-                match last.filter(|_| wish.colours == ColourChoice::ColourAlternate) {
-                    Some(last) => last.other(),
-                    None if self.chance.fraction() < 0.5 => engine::Side::First,
-                    None => engine::Side::Second,
-                }
-            }
-        };
+        asking::check(wish, self.people.account(key).is_some(), self.online.is_some())?;
+        let last = || self.journal.last_side(key, wish.setup.kind());
+        let my_side = asking::my_side(wish.colours, last, || self.chance.fraction())?;
         let id = MatchId(self.chance.bytes());
         self.command(key, Command::BeginByLetter { id, setup: wish.setup.clone(), my_side })?;
         self.letters_soon();
@@ -391,10 +269,7 @@ impl Actor {
         let Ok(id) = <[u8; 16]>::try_from(&record.match_id[..]).map(MatchId) else { return Ok(()) };
         if let Some(reason) = decline {
             kept::decline(&mut self.journal, key, id, self.wall_clock.unix_ms())?;
-            let answer = Some(invite_answer::Answer::Decline(reason.into()));
-            let invite_id = Bytes::copy_from_slice(&id.0);
-            let answer = InviteAnswer { invite_id, answer, ..InviteAnswer::default() };
-            let _ = self.write_letter(key, &Envelope::InviteAnswer(answer));
+            let _ = self.write_letter(key, asking::decline(id, reason));
             self.invitation_over(id, control::InvitationEnd::InvitationDeclined);
         } else {
             self.command(key, Command::AcceptLetter(record))?;
@@ -407,23 +282,18 @@ impl Actor {
     pub(crate) fn letter_answered(&mut self, id: MatchId) {
         let _ = kept::answered(&mut self.journal, id);
     }
-
-    /// State of the last letter about the match, while the friend is away.
-    pub(crate) fn letter_state(&self, id: MatchId) -> LetterState {
-        let state = self.people.values().find_map(|peer| peer.match_state(id)).map(standing);
-        let shown = |online: &crate::account::Online| online.letters.shown(id, state.as_deref());
-        self.online.as_ref().map_or(LetterState::Unspecified, shown)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use engine::{Action, GameKind, Point};
     use link::online::OnlineConfig;
+    use proto::control::ColourChoice;
     use tokio::sync::mpsc;
 
     use super::*;
     use crate::config::HostConfig;
+    use crate::letters::envelope;
     use crate::store::SavedFriend;
 
     const ANNAS: &str = "anna@example.org";
@@ -471,17 +341,11 @@ mod tests {
 
     /// The answer that declines an invitation by letter, of whoever has this account.
     fn declined(by: &Actor, account: &str, to: PlayerId, id: MatchId) -> Vec<u8> {
-        let answer = InviteAnswer {
-            invite_id: Bytes::copy_from_slice(&id.0),
-            answer: Some(invite_answer::Answer::Decline(DeclineReason::DeclineLater.into())),
-            ..InviteAnswer::default()
-        };
-        sealed(by, account, to, Envelope::InviteAnswer(answer))
+        sealed(by, account, to, asking::decline(id, DeclineReason::DeclineLater))
     }
 
     fn sealed(by: &Actor, account: &str, to: PlayerId, envelope: Envelope) -> Vec<u8> {
-        let text = encode(&signed(envelope, account));
-        letter::seal(by.profile.identity(), &to.0, &text).expect("a short letter")
+        envelope::seal(envelope, account, by.profile.identity(), to).expect("a short letter")
     }
 
     #[tokio::test]

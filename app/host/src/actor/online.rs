@@ -9,6 +9,7 @@ use tracing::{info, warn};
 
 use crate::actor::{Actor, Message};
 use crate::journal::PARTED_ACCOUNT;
+use crate::letters::kept;
 use crate::refusal::Refusal;
 use crate::responder::{Answer, done};
 use crate::room::PlayerId;
@@ -20,7 +21,10 @@ const SERVER: &str = "account_server";
 impl Actor {
     /// Signs in with the stored account, and follows its state.
     pub(crate) fn start_online(&mut self) {
-        self.load_letters();
+        self.load_accounts();
+        for (key, record) in kept::open_invitations(&mut self.journal) {
+            self.invited_by_letter(key, record);
+        }
         self.follow_letters();
         let Some(online) = &self.online else { return };
         let (mut view, inbox) = (online.transport.view(), self.inbox.clone());
@@ -36,7 +40,7 @@ impl Actor {
         let setting = |key| self.journal.setting(key).ok().flatten();
         let Some(jid) = setting(ACCOUNT) else { return };
         let server = setting(SERVER);
-        let archive = self.archive_of(&jid);
+        let archive = kept::archive_of(&self.journal, &jid);
         let (secrets, inbox) = (online.secrets(), self.inbox.clone());
         // A keyring may ask the user first; meanwhile the user may sign in by hand.
         self.tasks.spawn(async move {
@@ -91,7 +95,7 @@ impl Actor {
                     store.set_setting(ACCOUNT, &jid)?;
                     store.set_setting(SERVER, server)
                 })?;
-                transport.set_archive(self.archive_of(&jid));
+                transport.set_archive(kept::archive_of(&self.journal, &jid));
                 transport.sign_in(account, asked.make_it);
                 // Sent at once, so that a client does not mistake an old state for the result of its request.
                 self.online_changed(View {

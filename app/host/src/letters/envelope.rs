@@ -2,20 +2,30 @@
 
 use std::fmt::Write as _;
 
+use link::identity::Identity;
+use link::letter;
 use proto::EnvelopeError;
 use proto::peer::{Envelope, InviteAnswer, Record};
 
+use crate::room::PlayerId;
+
+/// Encrypts a letter from this account to a friend. `None` if it is too long.
+pub(crate) fn seal(envelope: Envelope, account: &str, identity: &Identity, to: PlayerId) -> Option<Vec<u8>> {
+    letter::seal(identity, &to.0, &encode(&signed(envelope, account)))
+}
+
 /// What a letter says about the account that has written it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Writer {
+pub(super) enum Writer {
     /// The one from which it came.
     Named,
+    /// None; a letter of an earlier version, which may be a copy.
     Unnamed,
     /// Another one: somebody sends a copy.
     Another,
 }
 
-pub(crate) fn writer(envelope: &Envelope, came_from: &str) -> Writer {
+pub(super) fn writer(envelope: &Envelope, came_from: &str) -> Writer {
     match envelope {
         Envelope::Record(Record { account, .. }) | Envelope::InviteAnswer(InviteAnswer { account, .. })
             if !account.is_empty() =>
@@ -31,7 +41,7 @@ pub(crate) fn writer(envelope: &Envelope, came_from: &str) -> Writer {
 }
 
 /// The envelope of a letter, which names the account that writes it.
-pub(crate) fn signed(mut envelope: Envelope, by: &str) -> Envelope {
+fn signed(mut envelope: Envelope, by: &str) -> Envelope {
     if let Envelope::Record(Record { account, .. }) | Envelope::InviteAnswer(InviteAnswer { account, .. }) =
         &mut envelope
     {
@@ -41,24 +51,24 @@ pub(crate) fn signed(mut envelope: Envelope, by: &str) -> Envelope {
 }
 
 /// The message id, followed by the encoded message.
-pub(crate) fn encode(envelope: &Envelope) -> Vec<u8> {
+pub(super) fn encode(envelope: &Envelope) -> Vec<u8> {
     let (number, payload) = envelope.encode();
     [&number.to_be_bytes()[..], &payload[..]].concat()
 }
 
-pub(crate) fn decode(text: &[u8]) -> Result<Envelope, EnvelopeError> {
+pub(super) fn decode(text: &[u8]) -> Result<Envelope, EnvelopeError> {
     let (number, payload) = text.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
     Envelope::decode(u32::from_be_bytes(*number), payload)
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
+pub(super) fn unhex(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> =
         text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
     Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())

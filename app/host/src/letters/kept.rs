@@ -1,11 +1,14 @@
-//! What is kept of letters over restarts: unanswered invitations, the ids of declined ones, and how far an account's archive was
-//! read. Friends and servers decide what comes here, so each has a limit.
+//! What is kept of letters over restarts: unanswered invitations, the ids of declined ones, how far an account's archive was
+//! read, and what the last letter about a match said. Friends and servers decide what comes here, so each has a limit.
 
+use proto::peer::{Envelope, Record};
 use session::MatchId;
+use tracing::warn;
 
+use super::envelope::{decode, encode, hex, unhex};
 use crate::journal::Journal;
 use crate::room::PlayerId;
-use crate::store::StoreError;
+use crate::store::{StoreError, letter_written};
 
 /// Maximum number of unanswered invitations by letter from one friend.
 pub(crate) const MOST_ASKED: usize = 4;
@@ -23,8 +26,14 @@ const ASKED: &str = "letter_asked/";
 const DECLINED: &str = "letter_declined/";
 const ARCHIVE: &str = "letter_archive/";
 
-/// Keeps an invitation, encoded as text. Returns false if the friend has too many already.
-pub(crate) fn ask(journal: &mut Journal, key: PlayerId, id: MatchId, text: &str) -> Result<bool, StoreError> {
+/// Keeps an invitation. Returns false if the friend has too many already.
+pub(crate) fn ask(
+    journal: &mut Journal,
+    key: PlayerId,
+    id: MatchId,
+    record: &Record,
+) -> Result<bool, StoreError> {
+    let text = hex(&encode(&Envelope::Record(record.clone())));
     if asked(journal)?.iter().filter(|(from, _)| *from == key).count() >= MOST_ASKED {
         return Ok(false);
     }
@@ -32,8 +41,28 @@ pub(crate) fn ask(journal: &mut Journal, key: PlayerId, id: MatchId, text: &str)
     Ok(true)
 }
 
+/// The invitations that are still open. One whose match exists was answered over a link, and is removed.
+pub(crate) fn open_invitations(journal: &mut Journal) -> Vec<(PlayerId, Record)> {
+    let rows = asked(journal).inspect_err(|error| warn!(%error, "what is kept of letters cannot be read"));
+    let mut open = Vec::new();
+    for (key, text) in rows.unwrap_or_default() {
+        if let Some(text) = unhex(&text)
+            && let Ok(Envelope::Record(record)) = decode(&text)
+            && let Some((id, ..)) = session::asked_by_letter(&record)
+        {
+            match journal.load(id) {
+                Ok(None) => open.push((key, record)),
+                // If that fails, it is tried again at the next start.
+                Ok(Some(_)) => drop(answered(journal, id)),
+                Err(error) => warn!(%error, "a match cannot be read"),
+            }
+        }
+    }
+    open
+}
+
 /// The kept invitations: from whom, and the text.
-pub(crate) fn asked(journal: &Journal) -> Result<Vec<(PlayerId, String)>, StoreError> {
+fn asked(journal: &Journal) -> Result<Vec<(PlayerId, String)>, StoreError> {
     let rows = journal.settings_of(ASKED)?.into_iter();
     Ok(rows
         .filter_map(|(_, row)| {
@@ -92,11 +121,26 @@ pub(crate) fn archive_of(journal: &Journal, jid: &str) -> Option<String> {
     journal.setting(&format!("{ARCHIVE}{jid}")).ok().flatten()
 }
 
+/// Keeps what [`super::LetterSchedule`] gives to be kept of a match's last letter.
+pub(crate) fn wrote(journal: &mut Journal, id: MatchId, text: &str) -> Result<(), StoreError> {
+    journal.keep(|store| store.set_setting(&letter_written(id), text))
+}
+
+/// What is kept of a match's last letter.
+pub(crate) fn written(journal: &Journal, id: MatchId) -> Option<String> {
+    journal.setting(&letter_written(id)).ok().flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
+    use bytes::Bytes;
+    use engine::{GameKind, Side};
+    use session::{Config, MatchRecord, Session};
+
     use super::*;
+    use crate::room::Seat;
 
     const ANNA: PlayerId = PlayerId([1; 32]);
     const BEN: PlayerId = PlayerId([2; 32]);
@@ -119,7 +163,9 @@ mod tests {
     fn a_friend_cannot_fill_the_file_with_invitations_by_letter() {
         let (mut journal, folder) = Journal::for_test();
         let before = file(folder.path());
-        let longest = "a".repeat(2 * link::letter::MAX_LETTER);
+        let actions = Bytes::from(vec![0xAA; link::letter::MAX_LETTER - 7]);
+        let longest = Record { actions, ..Record::default() };
+        assert_eq!(encode(&Envelope::Record(longest.clone())).len(), link::letter::MAX_LETTER);
         let taken = |journal: &mut Journal, key, from: u32| {
             (from..from + 300)
                 .filter(|number| ask(journal, key, id(*number), &longest).expect("a disk"))
@@ -131,6 +177,33 @@ mod tests {
         assert!(more <= 2 * MOST_ASKED as u64 * (16 << 10), "{more} bytes more");
         answered(&mut journal, id(0)).expect("a disk");
         assert_eq!(taken(&mut journal, ANNA, 2_000), 1, "an answer makes room");
+    }
+
+    #[test]
+    fn an_invitation_is_open_after_a_restart_unless_its_match_exists() {
+        let (mut journal, _folder) = Journal::for_test();
+        let [open, begun] = [id(1), id(2)].map(|id| {
+            let record = MatchRecord::new(id, GameKind::Gomoku.default_setup(), Side::First);
+            let session = Session::new(Config {
+                name: "Ben".into(),
+                advert_key: [1; 32],
+                known: true,
+                known_name_new_key: false,
+                matches: vec![(record.clone(), false)],
+                promised: Vec::new(),
+                seed: [2; 32],
+            });
+            (record, session.letter(id).expect("it may be written"))
+        });
+        for (record, letter) in [&open, &begun] {
+            assert!(ask(&mut journal, BEN, record.id, letter).expect("a disk"));
+        }
+        let seats = [Seat::Here, Seat::Peer(BEN)];
+        journal.keep(|store| store.begin(&begun.0, seats, 0)).expect("a disk");
+        for _ in 0..2 {
+            assert_eq!(open_invitations(&mut journal), [(BEN, open.1.clone())]);
+            assert_eq!(asked(&journal).expect("read").len(), 1, "the other one is removed");
+        }
     }
 
     #[test]

@@ -2,12 +2,13 @@
 //! again after days without a sign of it.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use link::online::LetterStage;
 use proto::control::LetterState;
 use session::{MatchId, MatchState};
-use tokio::time::Instant;
+
+use crate::room::PlayerId;
 
 /// Delay after the loss of a link or a change of a match before a letter is written: the link may return, or a bot may move.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -18,10 +19,53 @@ const AGAIN: Duration = Duration::from_hours(72);
 /// Delay after a letter that could not be sent, or was returned.
 const AFTER_FAILURE: Duration = Duration::from_mins(2);
 
+/// The present time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clocks {
+    pub(crate) now: Instant,
+    /// Wall clock, which may be set. It measures the time since letters of earlier runs.
+    pub(crate) unix_ms: i64,
+}
+
+/// What the schedule reads about a player.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Addressee {
+    pub(crate) key: PlayerId,
+    pub(crate) is_friend: bool,
+    /// A link is up, which carries what a letter would.
+    pub(crate) is_linked: bool,
+    /// After a failed write the session waits to be rebuilt from the journal.
+    pub(crate) is_broken: bool,
+    pub(crate) has_account: bool,
+}
+
+impl Addressee {
+    fn is_written_to(&self) -> bool {
+        self.is_friend && !self.is_linked && !self.is_broken && self.has_account
+    }
+}
+
+/// A letter to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Draft {
+    pub(crate) to: PlayerId,
+    pub(crate) id: MatchId,
+    /// Identifies the state of the match in the letter.
+    pub(crate) standing: String,
+}
+
+/// When [`LetterSchedule::check`] is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    /// Time has passed: a due check is made, and no longer planned.
+    Time,
+    /// The host stops: a planned check is made before its time, because the device may be suspended right after a move.
+    Stop,
+}
+
 /// The last letter about a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Written {
-    /// Identifies the state of the match in the letter.
     standing: String,
     /// 0: no letter of this run.
     number: u64,
@@ -32,13 +76,18 @@ struct Written {
 
 impl Written {
     /// Reads [`kept`] of an earlier run.
-    fn read(text: &str, now: Instant, unix_ms: i64) -> Option<Self> {
+    fn read(text: &str, clocks: Clocks) -> Option<Self> {
         let (at, standing) = text.split_once(' ')?;
-        let ago = unix_ms.checked_sub(at.parse::<i64>().ok()?)?;
+        let ago = clocks.unix_ms.checked_sub(at.parse::<i64>().ok()?)?;
         let ago = Duration::from_millis(u64::try_from(ago).ok()?);
-        let again = now + AGAIN.saturating_sub(ago);
+        let again = clocks.now + AGAIN.saturating_sub(ago);
         Some(Self { standing: standing.to_owned(), number: 0, stage: LetterState::AtServer, again })
     }
+}
+
+/// What is kept of a letter that has reached the server.
+fn kept(unix_ms: i64, standing: &str) -> String {
+    format!("{unix_ms} {standing}")
 }
 
 /// Identifies the state of a match in a letter: two states with equal values make the same letter.
@@ -47,22 +96,13 @@ pub(crate) fn standing(state: &MatchState) -> String {
     format!("{} {} {:016x}", record.revision, u8::from(record.result.is_some()), record.digest())
 }
 
-/// Whether a friend who is away may lack something of a match: an action, or the end.
-pub(crate) fn may_lack(state: &MatchState) -> bool {
+/// The state to be told to a friend who is away: the friend may lack an action or the end. `is_open`: the match has a room. One
+/// without a room is told only if it is over.
+pub(crate) fn state_to_tell(state: &MatchState, is_open: bool) -> Option<(MatchId, String)> {
     let holds_all = state.seen_ply() == Some(state.ply());
-    !holds_all || state.record().result.is_some()
-}
-
-/// Whether nothing of a match came from the friend: once it is declined, it is deleted.
-pub(crate) fn is_begun_here_only(state: &MatchState) -> bool {
-    let mine = state.record().my_side;
-    let nothing_heard = state.seen_ply().is_none() && state.record().revision == 0;
-    nothing_heard && state.decided_by().all(|by| by == mine)
-}
-
-/// What is kept of a letter that has reached the server.
-pub(crate) fn kept(unix_ms: i64, standing: &str) -> String {
-    format!("{unix_ms} {standing}")
+    let is_over = state.record().result.is_some();
+    let is_told = is_over || (is_open && !holds_all);
+    is_told.then(|| (state.id(), standing(state)))
 }
 
 /// The letters of this run, and the time of the next ones.
@@ -76,7 +116,7 @@ pub(crate) struct LetterSchedule {
 }
 
 impl LetterSchedule {
-    /// A link was lost, or a match has changed.
+    /// A link was lost, a match has changed, or the account is signed in.
     pub(crate) fn on_change(&mut self, now: Instant) {
         self.check_by(now + PATIENCE);
     }
@@ -85,28 +125,51 @@ impl LetterSchedule {
         self.check_at = Some(self.check_at.map_or(at, |planned| planned.min(at)));
     }
 
-    /// When to check for letters to write.
+    /// When [`Self::check`] is due.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.check_at
     }
 
-    /// Whether a check is due; it is then no longer planned.
-    pub(crate) fn take_due(&mut self, now: Instant) -> bool {
-        self.check_at.take_if(|at| *at <= now).is_some()
+    /// The letters to be written now. `people`: all players with their [`state_to_tell`]s. `kept`: what [`Self::on_stage`] of an
+    /// earlier run has given to be kept for a match.
+    pub(crate) fn check<M: IntoIterator<Item = (MatchId, String)>>(
+        &mut self,
+        occasion: Occasion,
+        clocks: Clocks,
+        is_signed_in: bool,
+        people: impl IntoIterator<Item = (Addressee, M)>,
+        kept: impl Fn(MatchId) -> Option<String>,
+    ) -> Vec<Draft> {
+        let is_due = match occasion {
+            Occasion::Time => self.check_at.take_if(|at| *at <= clocks.now).is_some(),
+            Occasion::Stop => self.check_at.is_some(),
+        };
+        // While the account is signed out, nothing is written: signing in is a change.
+        if !is_due || !is_signed_in {
+            return Vec::new();
+        }
+        let mut drafts = Vec::new();
+        for (addressee, matches) in people.into_iter().filter(|(addressee, _)| addressee.is_written_to()) {
+            for (id, standing) in matches {
+                if self.is_wanted(id, &standing, || kept(id), clocks) {
+                    drafts.push(Draft { to: addressee.key, id, standing });
+                }
+            }
+        }
+        drafts
     }
 
-    /// Whether a letter with this state of a match is to be written now; otherwise the check for it is planned. `kept` reads what
-    /// an earlier run has [`kept`].
-    pub(crate) fn is_wanted(
+    /// Whether a letter with this state of a match is to be written now; otherwise the check for it is planned.
+    fn is_wanted(
         &mut self,
         id: MatchId,
         standing: &str,
         kept: impl FnOnce() -> Option<String>,
-        (now, unix_ms): (Instant, i64),
+        clocks: Clocks,
     ) -> bool {
-        let before = self.written.get(&id).cloned().or_else(|| Written::read(&kept()?, now, unix_ms));
+        let before = self.written.get(&id).cloned().or_else(|| Written::read(&kept()?, clocks));
         match before.filter(|before| before.standing == standing) {
-            Some(before) if before.again > now => {
+            Some(before) if before.again > clocks.now => {
                 self.check_by(before.again);
                 false
             }
@@ -120,20 +183,21 @@ impl LetterSchedule {
         self.last
     }
 
-    /// A letter with this state was handed over. `number`: `None` if it was too long for a letter; the record waits for a link.
-    pub(crate) fn wrote(&mut self, id: MatchId, standing: String, number: Option<u64>, now: Instant) {
+    /// A letter was handed over. `number`: `None` if it was too long for a letter; the record waits for a link.
+    pub(crate) fn wrote(&mut self, draft: Draft, number: Option<u64>, now: Instant) {
+        let Draft { id, standing, .. } = draft;
         let stage = number.map_or(LetterState::Unspecified, |_| LetterState::Waiting);
         let written = Written { standing, number: number.unwrap_or(0), stage, again: now + AGAIN };
         self.written.insert(id, written);
     }
 
-    /// Handles what has become of a letter. Returns its match, and the state that is to be kept as written; `None` if it is not
-    /// the last letter about a match.
+    /// Handles what has become of a letter. Returns its match, and what is to be kept for it; `None` if it is not the last letter
+    /// about a match.
     pub(crate) fn on_stage(
         &mut self,
         number: u64,
         stage: LetterStage,
-        now: Instant,
+        clocks: Clocks,
     ) -> Option<(MatchId, Option<String>)> {
         let (id, written) = self.written.iter_mut().find(|(_, written)| written.number == number)?;
         match stage {
@@ -141,11 +205,11 @@ impl LetterSchedule {
             LetterStage::AtServer => written.stage = LetterState::AtServer,
             LetterStage::Delivered => written.stage = LetterState::Delivered,
             LetterStage::Refused | LetterStage::Lost => {
-                (written.stage, written.again) = (LetterState::Waiting, now + AFTER_FAILURE);
+                (written.stage, written.again) = (LetterState::Waiting, clocks.now + AFTER_FAILURE);
             }
         }
         let (id, again) = (*id, written.again);
-        let keep = (stage == LetterStage::AtServer).then(|| written.standing.clone());
+        let keep = (stage == LetterStage::AtServer).then(|| kept(clocks.unix_ms, &written.standing));
         if matches!(stage, LetterStage::Refused | LetterStage::Lost) {
             self.check_by(again);
         }
@@ -166,42 +230,101 @@ impl LetterSchedule {
 #[cfg(test)]
 mod tests {
     use engine::{Action, GameKind, Point, Side};
-    use session::{Config, MatchRecord, Session};
+    use session::{Config, MatchRecord, MatchResult, Session};
 
     use super::*;
 
     const MATCH: MatchId = MatchId([1; 16]);
     const OTHER: MatchId = MatchId([2; 16]);
 
-    fn never() -> Option<String> {
-        None
+    const BEN: Addressee = Addressee {
+        key: PlayerId([2; 32]),
+        is_friend: true,
+        is_linked: false,
+        is_broken: false,
+        has_account: true,
+    };
+
+    fn at(now: Instant) -> Clocks {
+        Clocks { now, unix_ms: 0 }
+    }
+
+    fn draft(standing: &str) -> Draft {
+        Draft { to: BEN.key, id: MATCH, standing: standing.into() }
+    }
+
+    /// Whether a letter with this state is wanted.
+    fn wants(letters: &mut LetterSchedule, standing: &str, now: Instant) -> bool {
+        letters.is_wanted(MATCH, standing, || None, at(now))
     }
 
     /// Writes a letter with this state, if one is wanted; its number.
     fn write(letters: &mut LetterSchedule, standing: &str, now: Instant) -> Option<u64> {
-        if !letters.is_wanted(MATCH, standing, never, (now, 0)) {
+        if !wants(letters, standing, now) {
             return None;
         }
         let number = letters.number();
-        letters.wrote(MATCH, standing.into(), Some(number), now);
+        letters.wrote(draft(standing), Some(number), now);
         Some(number)
+    }
+
+    /// The letters to this player about one match, if a check is made on this occasion.
+    fn check(letters: &mut LetterSchedule, occasion: Occasion, now: Instant, to: Addressee) -> Vec<Draft> {
+        let people = [(to, [(MATCH, "a".to_owned())])];
+        letters.check(occasion, at(now), true, people, |_| None)
     }
 
     #[test]
     fn a_change_is_written_after_a_while_and_several_at_the_first_ones_time() {
         let (mut letters, now) = (LetterSchedule::default(), Instant::now());
-        assert!(letters.due().is_none() && !letters.take_due(now));
+        assert!(letters.due().is_none() && check(&mut letters, Occasion::Time, now, BEN).is_empty());
         letters.on_change(now);
         letters.on_change(now + PATIENCE / 2);
         assert_eq!(letters.due(), Some(now + PATIENCE));
-        assert!(!letters.take_due(now) && letters.take_due(now + PATIENCE));
-        assert!(letters.due().is_none() && !letters.take_due(now + PATIENCE), "once");
+        assert_eq!(check(&mut letters, Occasion::Time, now, BEN), []);
+        assert_eq!(check(&mut letters, Occasion::Time, now + PATIENCE, BEN), [draft("a")]);
+        assert_eq!(letters.due(), None);
+        assert_eq!(check(&mut letters, Occasion::Time, now + PATIENCE, BEN), [], "once");
+    }
+
+    #[test]
+    fn a_host_that_stops_writes_at_once_what_is_planned_and_only_that() {
+        let (mut letters, now) = (LetterSchedule::default(), Instant::now());
+        assert_eq!(check(&mut letters, Occasion::Stop, now, BEN), []);
+        letters.on_change(now);
+        assert_eq!(check(&mut letters, Occasion::Stop, now, BEN), [draft("a")]);
+    }
+
+    #[test]
+    fn a_letter_is_for_a_friend_with_an_account_who_is_away() {
+        for other in [
+            Addressee { is_friend: false, ..BEN },
+            Addressee { is_linked: true, ..BEN },
+            Addressee { is_broken: true, ..BEN },
+            Addressee { has_account: false, ..BEN },
+        ] {
+            let (mut letters, now) = (LetterSchedule::default(), Instant::now());
+            letters.on_change(now);
+            assert_eq!(check(&mut letters, Occasion::Stop, now, other), [], "{other:?}");
+            assert_eq!(check(&mut letters, Occasion::Stop, now, BEN), [draft("a")]);
+        }
+    }
+
+    #[test]
+    fn an_account_that_is_signed_out_writes_nothing_and_plans_nothing() {
+        let (mut letters, now) = (LetterSchedule::default(), Instant::now());
+        letters.on_change(now);
+        let people = [(BEN, [(MATCH, "a".to_owned())])];
+        assert_eq!(letters.check(Occasion::Time, at(now + PATIENCE), false, people, |_| None), []);
+        assert_eq!(letters.due(), None);
     }
 
     #[test]
     fn a_state_is_written_once_and_again_only_after_days() {
         let (mut letters, now) = (LetterSchedule::default(), Instant::now());
         assert_eq!(write(&mut letters, "a", now), Some(1));
+        // As it is: without another change no check is planned, and the letter is not written again after days.
+        assert_eq!(letters.due(), None);
         assert_eq!(write(&mut letters, "a", now + PATIENCE), None);
         assert_eq!(letters.due(), Some(now + AGAIN), "the check is planned");
         assert_eq!(write(&mut letters, "b", now + PATIENCE), Some(2), "another state");
@@ -214,7 +337,7 @@ mod tests {
         for stage in [LetterStage::Refused, LetterStage::Lost] {
             let (mut letters, now) = (LetterSchedule::default(), Instant::now());
             let number = write(&mut letters, "a", now).expect("wanted");
-            assert_eq!(letters.on_stage(number, stage, now), Some((MATCH, None)));
+            assert_eq!(letters.on_stage(number, stage, at(now)), Some((MATCH, None)));
             assert_eq!(letters.shown(MATCH, Some("a")), LetterState::Waiting);
             assert_eq!(letters.due(), Some(now + AFTER_FAILURE));
             assert_eq!(write(&mut letters, "a", now), None);
@@ -226,11 +349,12 @@ mod tests {
     fn what_has_reached_the_server_is_kept_and_holds_in_the_next_run() {
         let (mut letters, now) = (LetterSchedule::default(), Instant::now());
         let number = write(&mut letters, "3 0 abc", now).expect("wanted");
-        let (_, standing) = letters.on_stage(number, LetterStage::AtServer, now).expect("ours");
-        let text = kept(5_000, &standing.expect("kept"));
+        let (_, text) =
+            letters.on_stage(number, LetterStage::AtServer, Clocks { now, unix_ms: 5_000 }).expect("ours");
+        let text = text.expect("kept");
         let wants = |standing: &str, unix_ms: i64| {
             let mut next = LetterSchedule::default();
-            next.is_wanted(MATCH, standing, || Some(text.clone()), (now, unix_ms))
+            next.is_wanted(MATCH, standing, || Some(text.clone()), Clocks { now, unix_ms })
         };
         let days = AGAIN.as_millis() as i64;
         assert!(!wants("3 0 abc", 5_000) && !wants("3 0 abc", 4_999 + days));
@@ -238,7 +362,8 @@ mod tests {
         assert!(wants("3 0 abc", 4_999), "the clock was set back: nobody knows when");
         for broken in ["", "x", "x y", "-9223372036854775808 3 0 abc"] {
             let mut next = LetterSchedule::default();
-            assert!(next.is_wanted(MATCH, "3 0 abc", || Some(broken.into()), (now, 5_000)), "{broken}");
+            let clocks = Clocks { now, unix_ms: 5_000 };
+            assert!(next.is_wanted(MATCH, "3 0 abc", || Some(broken.into()), clocks), "{broken}");
         }
     }
 
@@ -253,7 +378,7 @@ mod tests {
             (LetterStage::Delivered, LetterState::Delivered),
             (LetterStage::AtServer, LetterState::Delivered),
         ] {
-            assert!(letters.on_stage(number, stage, now).is_some());
+            assert!(letters.on_stage(number, stage, at(now)).is_some());
             assert_eq!(letters.shown(MATCH, Some("a")), shown);
             assert_eq!(letters.shown(MATCH, None), shown, "of a match that is over");
             assert_eq!(letters.shown(MATCH, Some("b")), LetterState::Waiting, "since the last move");
@@ -265,19 +390,19 @@ mod tests {
         let (mut letters, now) = (LetterSchedule::default(), Instant::now());
         let first = write(&mut letters, "a", now).expect("wanted");
         let second = write(&mut letters, "b", now).expect("wanted");
-        assert_eq!(letters.on_stage(first, LetterStage::Lost, now), None);
-        assert_eq!(letters.on_stage(second + 1, LetterStage::Lost, now), None);
+        assert_eq!(letters.on_stage(first, LetterStage::Lost, at(now)), None);
+        assert_eq!(letters.on_stage(second + 1, LetterStage::Lost, at(now)), None);
         assert_eq!(letters.shown(OTHER, None), LetterState::Unspecified);
-        assert!(letters.on_stage(second, LetterStage::Delivered, now).is_some());
+        assert!(letters.on_stage(second, LetterStage::Delivered, at(now)).is_some());
     }
 
     #[test]
     fn a_record_that_is_too_long_for_a_letter_waits_for_a_link() {
         let (mut letters, now) = (LetterSchedule::default(), Instant::now());
-        assert!(letters.is_wanted(MATCH, "long", never, (now, 0)));
-        letters.wrote(MATCH, "long".into(), None, now);
+        assert!(wants(&mut letters, "long", now));
+        letters.wrote(draft("long"), None, now);
         assert_eq!(letters.shown(MATCH, Some("long")), LetterState::Unspecified);
-        assert!(!letters.is_wanted(MATCH, "long", never, (now, 0)), "it is not tried at each check");
+        assert!(!wants(&mut letters, "long", now), "it is not tried at each check");
     }
 
     /// Asks about a match of gomoku after so many actions, as a session has it after a restart.
@@ -298,22 +423,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_match_of_which_nothing_was_heard_is_deleted_when_it_is_declined() {
-        let unchanged = |_: &mut MatchRecord| {};
-        assert!(of_match(0, unchanged, is_begun_here_only));
-        assert!(of_match(1, unchanged, is_begun_here_only), "the own first move");
-        assert!(!of_match(2, unchanged, is_begun_here_only), "the friend has moved");
-        assert!(
-            !of_match(1, |record| record.revision = 1, is_begun_here_only),
-            "they have agreed on something"
-        );
-        assert!(!of_match(1, |record| record.my_side = Side::Second, is_begun_here_only));
-    }
-
-    #[test]
     fn a_letter_tells_states_apart_and_after_a_restart_nobody_is_known_to_have_one() {
         let unchanged = |_: &mut MatchRecord| {};
-        assert!(of_match(1, unchanged, may_lack));
+        let tells = |is_open| of_match(1, unchanged, |state| state_to_tell(state, is_open).is_some());
+        assert!(tells(true) && !tells(false), "a match without a room waits");
+        let over = |record: &mut MatchRecord| record.result = Some(MatchResult::Resigned(Side::First));
+        assert!(of_match(1, over, |state| state_to_tell(state, false).is_some()), "its end does not");
         let states = [of_match(1, unchanged, standing), of_match(2, unchanged, standing)];
         assert_ne!(states[0], states[1]);
         assert_eq!(of_match(1, |record| record.spent_ms = 5, standing), states[0], "the clock is not told");
