@@ -13,8 +13,6 @@ mod guests;
 mod inviting;
 mod kept;
 #[cfg(feature = "online")]
-mod letters;
-#[cfg(feature = "online")]
 mod online;
 mod people;
 mod play;
