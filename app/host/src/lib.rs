@@ -97,6 +97,9 @@ mod room_requests;
 mod room_view;
 #[cfg(feature = "online")]
 mod secrets;
+#[cfg(test)]
+#[path = "../../../tests/src/seed.rs"]
+mod seed;
 mod set_up;
 mod setup;
 mod show;

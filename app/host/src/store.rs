@@ -21,9 +21,6 @@ mod power_cut;
 mod puzzles;
 mod salvage;
 mod schema;
-#[cfg(test)]
-#[path = "../../../tests/src/seed.rs"]
-mod seed;
 mod standing;
 mod strength;
 #[cfg(test)]

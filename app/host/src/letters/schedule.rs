@@ -228,6 +228,9 @@ impl LetterSchedule {
 }
 
 #[cfg(test)]
+mod model;
+
+#[cfg(test)]
 mod tests {
     use engine::{Action, GameKind, Point, Side};
     use session::{Config, MatchRecord, MatchResult, Session};

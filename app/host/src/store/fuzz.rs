@@ -11,6 +11,7 @@ use session::MatchId;
 
 use super::*;
 use crate::room::PlayerId;
+use crate::seed;
 
 /// Without `FUZZ_SECONDS`: takes about a second.
 const CHANGES: u32 = 60;

@@ -16,8 +16,9 @@ use rusqlite::types::Value;
 use session::club::{Club, ClubRecord, GameResult, PlayerKind};
 use session::{Entry, MatchId, MatchRecord, MatchResult};
 
-use super::{KeptFile, KeptNotes, SavedFriend, Store, seed};
+use super::{KeptFile, KeptNotes, SavedFriend, Store};
 use crate::room::{PlayerId, Seat};
+use crate::seed;
 
 /// Environment variable with the directory of the writer.
 const WRITER: &str = "QIYOU_TEST_POWER_CUT_WRITER";
