@@ -314,6 +314,7 @@ impl Actor {
     fn keep_account(&mut self, key: PlayerId, account: &str) {
         // If storing fails, letters to this friend wait until the account is seen again.
         let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{key}"), account));
+        self.letters_soon();
     }
 
     /// Looks for friends among the contacts, whose presence tells their tags.
@@ -687,7 +688,9 @@ mod tests {
         let ((mut anna, _annas_folder), (mut ben, _bens_folder)) = (host("Anna"), host("Ben"));
         let (annas_key, bens_key, eves_key) = (key_of(&anna), key_of(&ben), PlayerId([9; 32]));
         befriend(&mut anna, bens_key);
+        assert_eq!(anna.letters_deadline(), None);
         anna.learn_account(bens_key, BENS);
+        assert!(anna.letters_deadline().is_some(), "what Ben lacks can be written to him now");
         befriend(&mut ben, annas_key);
         // Eve, a friend of Ben's too, has got hold of their letters.
         befriend(&mut ben, eves_key);

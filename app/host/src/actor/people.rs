@@ -351,6 +351,8 @@ impl Actor {
                     self.sync_room(key, id);
                 }
                 self.look_again(key);
+                #[cfg(feature = "online")]
+                self.letters_soon();
             }
             Err(error) => {
                 debug!(%error, "the journal still cannot be written");

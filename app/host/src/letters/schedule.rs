@@ -116,7 +116,7 @@ pub(crate) struct LetterSchedule {
 }
 
 impl LetterSchedule {
-    /// A link was lost, a match has changed, or the account is signed in.
+    /// A link was lost, a match has changed, the account is signed in, or a friend can be written to again.
     pub(crate) fn on_change(&mut self, now: Instant) {
         self.check_by(now + PATIENCE);
     }
@@ -183,12 +183,15 @@ impl LetterSchedule {
         self.last
     }
 
-    /// A letter was handed over. `number`: `None` if it was too long for a letter; the record waits for a link.
+    /// A letter was handed over: a check is planned for when it is written again. `number`: `None` if it was too long for a letter;
+    /// the record waits for a link.
     pub(crate) fn wrote(&mut self, draft: Draft, number: Option<u64>, now: Instant) {
         let Draft { id, standing, .. } = draft;
         let stage = number.map_or(LetterState::Unspecified, |_| LetterState::Waiting);
-        let written = Written { standing, number: number.unwrap_or(0), stage, again: now + AGAIN };
+        let again = now + AGAIN;
+        let written = Written { standing, number: number.unwrap_or(0), stage, again };
         self.written.insert(id, written);
+        self.check_by(again);
     }
 
     /// Handles what has become of a letter. Returns its match, and what is to be kept for it; `None` if it is not the last letter
@@ -326,13 +329,27 @@ mod tests {
     fn a_state_is_written_once_and_again_only_after_days() {
         let (mut letters, now) = (LetterSchedule::default(), Instant::now());
         assert_eq!(write(&mut letters, "a", now), Some(1));
-        // As it is: without another change no check is planned, and the letter is not written again after days.
-        assert_eq!(letters.due(), None);
+        assert_eq!(letters.due(), Some(now + AGAIN), "also if nothing changes");
         assert_eq!(write(&mut letters, "a", now + PATIENCE), None);
-        assert_eq!(letters.due(), Some(now + AGAIN), "the check is planned");
+        assert_eq!(letters.due(), Some(now + AGAIN));
         assert_eq!(write(&mut letters, "b", now + PATIENCE), Some(2), "another state");
         assert_eq!(write(&mut letters, "b", now + AGAIN), None);
         assert_eq!(write(&mut letters, "b", now + PATIENCE + AGAIN), Some(3));
+    }
+
+    #[test]
+    fn a_letter_of_which_nothing_is_heard_is_written_again_and_again_without_any_change() {
+        let (mut letters, mut now) = (LetterSchedule::default(), Instant::now());
+        letters.on_change(now);
+        now += PATIENCE;
+        for number in 1..=3 {
+            assert_eq!(letters.due(), Some(now));
+            assert_eq!(check(&mut letters, Occasion::Time, now, BEN), [draft("a")]);
+            assert_eq!(letters.number(), number);
+            letters.wrote(draft("a"), Some(number), now);
+            assert!(letters.on_stage(number, LetterStage::AtServer, at(now)).is_some());
+            now += AGAIN;
+        }
     }
 
     #[test]
