@@ -56,9 +56,10 @@ fn a_forbidden_point_says_why_before_it_is_played() {
 
 #[test]
 fn a_warned_move_is_not_played_in_the_position_or_match_that_came_after_the_question() {
+    type Change = fn(&mut control::Room);
     let stage = Stage::new();
     // What is told after the question, and how often the move is then played. Told once more, the same position keeps its question.
-    let changes: [(fn(&mut control::Room), usize); 4] = [
+    let changes: [(Change, usize); 4] = [
         (|_| {}, 1),
         (|room| room.id = "rematch".into(), 0),
         (|room| room.revision += 1, 0),

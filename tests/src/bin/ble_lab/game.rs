@@ -709,7 +709,10 @@ impl<'a> Table<'a> {
     async fn no_scan(&self, who: Who) -> Result<()> {
         let begun = Instant::now();
         while self.air.reading().await?.scans[who.side() as usize] {
-            ensure!(begun.elapsed() < Duration::from_secs(20), "a device that goes to sleep goes on scanning");
+            ensure!(
+                begun.elapsed() < Duration::from_secs(20),
+                "a device that goes to sleep goes on scanning"
+            );
             sleep(Duration::from_millis(100)).await;
         }
         Ok(())
