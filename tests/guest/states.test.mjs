@@ -103,7 +103,7 @@ function misfits(page) {
 for (const name of Object.keys(STORIES)) {
   test(`nothing hinders anybody while the page shows: ${name}`, async () => {
     for (const [size, theme] of SHOWN) {
-      const page = await enter(browser, shown.address, name, { size, theme });
+      const page = await enter(browser, shown.address, name, { size, theme, frozen: true });
       const which = `${name}, ${size}, ${theme}`;
       assert.equal(await page.run(() => document.getAnimations().length), 0, which);
       assert.deepEqual(await misfits(page), [], which);
@@ -118,7 +118,7 @@ test("nothing hinders anybody in any state in Chinese, on the smallest phone, li
   const other = await launch("chromium", { language: "zh" });
   try {
     for (const [at, name] of Object.keys(STORIES).entries()) {
-      const page = await enter(other, shown.address, name, { size: "small", theme: at % 2 ? "dark" : "light" });
+      const page = await enter(other, shown.address, name, { size: "small", theme: at % 2 ? "dark" : "light", frozen: true });
       assert.equal(await page.run(() => document.documentElement.lang), "zh-Hans", name);
       assert.deepEqual(await misfits(page), [], name);
       assert.deepEqual(await violations(page), [], name);
@@ -134,8 +134,8 @@ const LARGE = process.env.SHORT === "1" ? ["start", "gomoku", "go", "counting", 
 
 test("letters of twice the size are all there, and so are the fingers' places", async () => {
   for (const name of LARGE) {
-    const page = await enter(browser, shown.address, name, { size: "phone" });
-    const size = () => page.run(() => parseFloat(getComputedStyle([...document.querySelectorAll("button")].find((one) => one.getClientRects().length)).fontSize));
+    const page = await enter(browser, shown.address, name, { size: "phone", frozen: true });
+    const size = () => page.run(() => parseFloat(getComputedStyle(document.body).fontSize));
     const before = await size();
     // As a browser with letters of 32 px.
     await page.run(() => {

@@ -1,4 +1,4 @@
-// Every state that the page can show, as the host's messages. Only to be looked at and measured; what the messages are is said in
+// States of the page, as the host's messages. Only to be looked at and measured; what the messages are is said in
 // docs/guest.md, and docs/guest-examples.json has the host's own.
 
 export const welcome = { version: 1, as: "seat", side: "second", name: "Ben", host: "Anna's Deck", program: "qiyou 0.1.0" };
