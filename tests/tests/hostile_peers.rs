@@ -226,6 +226,16 @@ async fn who_waits_for_a_stranger_is_told_that_it_has_left_however_many_others_h
     anna.client.until("Ben has left", has_left).await;
 }
 
+/// Says all that makes the other side show a short string.
+async fn ring(link: &mut SecureLink<Box<dyn Duplex>>) {
+    let nonce = [7; 32];
+    let commitment = pair::Step::Commitment(Bytes::copy_from_slice(&Sha256::digest(nonce)));
+    let reveal = pair::Step::Reveal(Bytes::copy_from_slice(&nonce));
+    let pairs = [commitment, reveal].map(|step| Envelope::from(Pair { step: Some(step) }));
+    let _ = link.write_all(&frames(std::iter::once(hello()).chain(pairs))).await;
+    let _ = link.flush().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_crowd_of_strangers_rings_three_times_at_most() {
     let mut house = House::new(43);
@@ -234,12 +244,7 @@ async fn a_crowd_of_strangers_rings_three_times_at_most() {
     let mut crowd = Vec::new();
     for _ in 0..12 {
         let mut link = shake_hands(&house, "Anna").await;
-        let nonce = [7; 32];
-        let commitment = pair::Step::Commitment(Bytes::copy_from_slice(&Sha256::digest(nonce)));
-        let reveal = pair::Step::Reveal(Bytes::copy_from_slice(&nonce));
-        let pairs = [commitment, reveal].map(|step| Envelope::from(Pair { step: Some(step) }));
-        let _ = link.write_all(&frames(std::iter::once(hello()).chain(pairs))).await;
-        let _ = link.flush().await;
+        ring(&mut link).await;
         crowd.push(link);
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
@@ -294,12 +299,7 @@ async fn while_visible_to_everyone_who_is_blocked_hears_what_anybody_hears_for_w
     // The strangers who may ring for now.
     for _ in 0..3 {
         let (_, mut link) = greeting(&house, &Identity::generate().expect("randomness")).await;
-        let nonce = [7; 32];
-        let commitment = pair::Step::Commitment(Bytes::copy_from_slice(&Sha256::digest(nonce)));
-        let reveal = pair::Step::Reveal(Bytes::copy_from_slice(&nonce));
-        let pairs = [commitment, reveal].map(|step| Envelope::from(Pair { step: Some(step) }));
-        let _ = link.write_all(&frames(std::iter::once(hello()).chain(pairs))).await;
-        let _ = link.flush().await;
+        ring(&mut link).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     let mut heard = Vec::new();
