@@ -11,6 +11,13 @@ use sha2::{Digest, Sha256};
 
 use super::{Scene, id, invite, rings};
 
+/// Whatever he calls himself by now.
+async fn mute_ben(scene: &mut Scene) {
+    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name != "Carl").expect("a friend");
+    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
+    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn ten_invitations_a_second_ring_once() {
     let mut scene = Scene::new(114).await;
@@ -31,9 +38,7 @@ async fn invitations_that_are_taken_back_at_once_ring_a_few_times_and_a_muted_fr
     scene.say(rings(1, 45)).await;
     let rung = scene.anna.client.seen.ended.len();
     assert!((1..=6).contains(&(rung - before)), "{} rings", rung - before);
-    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name == "Ben").expect("a friend");
-    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
-    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+    mute_ben(&mut scene).await;
     tokio::time::sleep(Duration::from_mins(5)).await;
     scene.say(rings(50, 45)).await;
     assert_eq!(scene.anna.client.seen.ended.len(), rung, "a muted friend rings");
@@ -63,9 +68,7 @@ async fn a_friend_who_asks_for_a_comparison_again_and_again_is_shown_a_few_times
     // In 80 s: six at once, and one more each 20 s.
     let shown = ended(&scene);
     assert!((1..=10).contains(&shown), "{shown} strings were shown");
-    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name == "Ben").expect("a friend");
-    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
-    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+    mute_ben(&mut scene).await;
     tokio::time::sleep(Duration::from_mins(5)).await;
     for _ in 0..3 {
         let again = compare_again(&scene);
@@ -89,9 +92,7 @@ async fn a_friend_of_another_version_who_calls_for_ever_is_told_a_few_times_and_
     }
     let shown = told(&scene);
     assert!((1..=10).contains(&shown), "{shown} notices");
-    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name == "Ben").expect("a friend");
-    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
-    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+    mute_ben(&mut scene).await;
     tokio::time::sleep(Duration::from_mins(5)).await;
     let hello = old(&scene);
     scene.say_from_the_start(hello).await;
@@ -114,9 +115,7 @@ async fn faults_and_new_names_of_a_friend_who_calls_for_ever_are_told_a_few_time
     // In less than two minutes: three at once, and one more each minute.
     let shown = told(&scene);
     assert!(shown.iter().all(|shown| (1..=5).contains(shown)), "{shown:?} notices");
-    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name != "Carl").expect("a friend");
-    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
-    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+    mute_ben(&mut scene).await;
     tokio::time::sleep(Duration::from_mins(5)).await;
     let hello = scene.hello();
     scene.say_from_the_start(vec![hello.clone().into(), hello.into()]).await;
@@ -154,9 +153,7 @@ async fn a_new_name_that_looks_like_another_friends_is_told_of_a_muted_friend_an
         scene.say_from_the_start(vec![renamed.into()]).await;
     }
     let harmless = new_names(&scene).len();
-    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name != "Carl").expect("a friend");
-    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
-    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+    mute_ben(&mut scene).await;
     // Again and again: once is enough.
     for name in ["Carl", "Ben", "carl", "Ben", "C\u{430}rl"] {
         let renamed = Hello { name: name.into(), ..scene.hello() };
@@ -203,9 +200,7 @@ async fn records_that_differ_again_and_again_are_told_a_few_times_and_a_muted_fr
     // Three at once, then one a minute.
     let most = 3 + began.elapsed().as_secs() as usize / 60;
     assert!(most <= 5 && (1..=most).contains(&shown), "{shown} notices of at most {most}");
-    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name == "Ben").expect("a friend");
-    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
-    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+    mute_ben(&mut scene).await;
     tokio::time::sleep(Duration::from_mins(5)).await;
     let pairs = differences(&scene, 10);
     scene.say(pairs).await;
