@@ -8,6 +8,8 @@
 pub(crate) mod arrival;
 pub(crate) mod asking;
 pub(crate) mod envelope;
+#[cfg(test)]
+mod fixture;
 pub(crate) mod kept;
 pub(crate) mod schedule;
 

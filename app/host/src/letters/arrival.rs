@@ -128,37 +128,21 @@ fn is_begun_here_only(state: &MatchState) -> bool {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use engine::{Action, GameKind, Point, Side};
+    use engine::{GameKind, Side};
     use proto::peer::DeclineReason;
-    use session::{Config, MatchRecord, Session};
+    use session::MatchRecord;
 
-    use super::super::asking;
     use super::super::envelope::seal;
+    use super::super::{asking, fixture};
     use super::*;
     use crate::room::Seat;
 
     const ID: MatchId = MatchId([1; 16]);
     const BEN: PlayerId = PlayerId([2; 32]);
 
-    /// A session with a match of gomoku after so many actions, as it is after a restart.
-    fn session(id: MatchId, actions: u16, change: impl Fn(&mut MatchRecord)) -> Session {
-        let mut record = MatchRecord::new(id, GameKind::Gomoku.default_setup(), Side::First);
-        record.actions = (0..actions).map(|at| Action::Place(Point::new(at, 2 * (at % 2)))).collect();
-        change(&mut record);
-        Session::new(Config {
-            name: "Anna".into(),
-            advert_key: [1; 32],
-            known: true,
-            known_name_new_key: false,
-            matches: vec![(record, false)],
-            promised: Vec::new(),
-            seed: [2; 32],
-        })
-    }
-
     /// A friend's letter about a match that only the friend has.
     fn letter(id: MatchId) -> Record {
-        session(id, 1, |_| {}).letter(id).expect("it may be written")
+        fixture::session(id, 1, |_| {}).letter(id).expect("it may be written")
     }
 
     #[test]
@@ -235,7 +219,7 @@ mod tests {
         let invite_id = Bytes::copy_from_slice(&ID.0);
         let answer = InviteAnswer { invite_id, answer: decline, ..InviteAnswer::default() };
         let deleted = |actions: u16, change: &dyn Fn(&mut MatchRecord)| {
-            let session = session(ID, actions, change);
+            let session = fixture::session(ID, actions, change);
             on_answer(&answer, false, |id| session.match_state(id))
         };
         assert_eq!(deleted(0, &|_| {}), Some(ID));
@@ -244,7 +228,7 @@ mod tests {
         assert_eq!(deleted(1, &|record| record.revision = 1), None, "they have agreed on something");
         assert_eq!(deleted(1, &|record| record.my_side = Side::Second), None);
 
-        let session = session(ID, 0, |_| {});
+        let session = fixture::session(ID, 0, |_| {});
         let state = |id| session.match_state(id);
         assert_eq!(on_answer(&answer, true, state), None, "over a link it is asked again");
         let other = InviteAnswer { invite_id: Bytes::from_static(&[9; 16]), ..answer.clone() };

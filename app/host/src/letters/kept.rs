@@ -137,8 +137,9 @@ mod tests {
 
     use bytes::Bytes;
     use engine::{GameKind, Side};
-    use session::{Config, MatchRecord, Session};
+    use session::MatchRecord;
 
+    use super::super::fixture;
     use super::*;
     use crate::room::Seat;
 
@@ -184,15 +185,7 @@ mod tests {
         let (mut journal, _folder) = Journal::for_test();
         let [open, begun] = [id(1), id(2)].map(|id| {
             let record = MatchRecord::new(id, GameKind::Gomoku.default_setup(), Side::First);
-            let session = Session::new(Config {
-                name: "Ben".into(),
-                advert_key: [1; 32],
-                known: true,
-                known_name_new_key: false,
-                matches: vec![(record.clone(), false)],
-                promised: Vec::new(),
-                seed: [2; 32],
-            });
+            let session = fixture::session(id, 0, |_| {});
             (record, session.letter(id).expect("it may be written"))
         });
         for (record, letter) in [&open, &begun] {

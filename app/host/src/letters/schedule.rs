@@ -235,9 +235,10 @@ mod model;
 
 #[cfg(test)]
 mod tests {
-    use engine::{Action, GameKind, Point, Side};
-    use session::{Config, MatchRecord, MatchResult, Session};
+    use engine::Side;
+    use session::{MatchRecord, MatchResult};
 
+    use super::super::fixture;
     use super::*;
 
     const MATCH: MatchId = MatchId([1; 16]);
@@ -425,20 +426,9 @@ mod tests {
         assert!(!wants(&mut letters, "long", now), "it is not tried at each check");
     }
 
-    /// Asks about a match of gomoku after so many actions, as a session has it after a restart.
+    /// Asks about a match after so many actions.
     fn of_match<T>(actions: u16, change: impl Fn(&mut MatchRecord), ask: impl Fn(&MatchState) -> T) -> T {
-        let mut record = MatchRecord::new(MATCH, GameKind::Gomoku.default_setup(), Side::First);
-        record.actions = (0..actions).map(|at| Action::Place(Point::new(at, 2 * (at % 2)))).collect();
-        change(&mut record);
-        let session = Session::new(Config {
-            name: "Anna".into(),
-            advert_key: [1; 32],
-            known: true,
-            known_name_new_key: false,
-            matches: vec![(record, false)],
-            promised: Vec::new(),
-            seed: [2; 32],
-        });
+        let session = fixture::session(MATCH, actions, change);
         ask(session.match_state(MATCH).expect("the match"))
     }
 
