@@ -390,6 +390,13 @@ pub async fn friends(one: &mut Device, other: &mut Device) {
     meet(&mut one.client, &mut other.client, &other.name).await;
 }
 
+/// Anna and Ben, who have compared strings.
+pub async fn pair(house: &mut House) -> (Device, Device) {
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    friends(&mut anna, &mut ben).await;
+    (anna, ben)
+}
+
 /// The first client searches for the other by name, and both compare strings.
 pub async fn meet(one: &mut Client, other: &mut Client, others_name: &str) {
     let id = one.find(others_name).await;

@@ -9,7 +9,7 @@ use host::{Host, HostConfig, HostError, StoreError};
 use proto::board::{Ending, Side};
 use proto::control::{self, Attach, Message, RefusalCode, Request, reply, request};
 use proto::frame::{FrameCodec, FrameLimit, Outgoing};
-use tests::house::{Client, House, begin_match_of, friends, settle};
+use tests::house::{Client, House, begin_match_of, pair, settle};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::codec::Encoder;
 
@@ -409,8 +409,7 @@ fn told(room: &control::Room) -> String {
 async fn after_two_passes_between_two_devices_the_dead_stones_are_marked_once_for_both_and_disagreement_is_told()
  {
     let mut house = House::new(36);
-    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
-    friends(&mut anna, &mut ben).await;
+    let (mut anna, mut ben) = pair(&mut house).await;
     let choice = control::GameChoice {
         game: proto::board::Game::Go.into(),
         options: vec![control::ChosenOption { option: "size".into(), value: "9".into() }],

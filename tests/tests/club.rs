@@ -4,7 +4,7 @@ use proto::control::{
     self, Club, ClubPlayer, ClubResult, ClubState, RefusalCode, club_player::Who, club_request::Deed, reply,
     request,
 };
-use tests::house::{Client, Device, House, friends};
+use tests::house::{Client, Device, House, pair};
 
 async fn ask(client: &mut Client, deed: Deed) -> Result<reply::Body, control::Refusal> {
     let club_id = client.seen.clubs.values().next_back().map(|club| club.id.clone()).unwrap_or_default();
@@ -51,8 +51,7 @@ async fn invite(anna: &mut Device, ben: &mut Device, at: control::ClubBoard, acc
 #[tokio::test(start_paused = true)]
 async fn an_evening_is_played_by_invitation_here_and_by_hand_and_outlives_restarts() {
     let mut house = House::new(61);
-    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
-    friends(&mut anna, &mut ben).await;
+    let (mut anna, mut ben) = pair(&mut house).await;
     evening(&mut anna).await;
     let names: Vec<&str> = the_club(&anna.client).players.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["Anna", "Ben", "Carl"]);
@@ -111,8 +110,7 @@ async fn an_evening_is_played_by_invitation_here_and_by_hand_and_outlives_restar
 #[tokio::test(start_paused = true)]
 async fn a_declined_pairing_can_be_begun_again_and_a_match_of_their_own_counts() {
     let mut house = House::new(62);
-    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
-    friends(&mut anna, &mut ben).await;
+    let (mut anna, mut ben) = pair(&mut house).await;
     evening(&mut anna).await;
     let before = the_club(&anna.client).clone();
     let at = control::ClubBoard { round: 2, board: 1 };
@@ -148,8 +146,7 @@ async fn a_declined_pairing_can_be_begun_again_and_a_match_of_their_own_counts()
 #[tokio::test(start_paused = true)]
 async fn a_late_client_sees_the_evening_and_what_is_refused_says_why() {
     let mut house = House::new(63);
-    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
-    friends(&mut anna, &mut ben).await;
+    let (mut anna, mut ben) = pair(&mut house).await;
     evening(&mut anna).await;
     let late = Client::attach(anna.host().client()).await;
     assert_eq!(late.seen.clubs, anna.client.seen.clubs);
@@ -171,8 +168,7 @@ async fn a_late_client_sees_the_evening_and_what_is_refused_says_why() {
 #[tokio::test(start_paused = true)]
 async fn a_friend_on_the_list_sees_the_evening_at_home_and_begins_the_own_pairing_there() {
     let mut house = House::new(64);
-    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
-    friends(&mut anna, &mut ben).await;
+    let (mut anna, mut ben) = pair(&mut house).await;
     evening(&mut anna).await;
     let keeper = ben.client.seen.friends.values().next().expect("a friend").id.clone();
     let runs = |club: &Club| club.state() == ClubState::ClubRunning;
@@ -238,8 +234,7 @@ async fn a_friend_on_the_list_sees_the_evening_at_home_and_begins_the_own_pairin
 #[tokio::test(start_paused = true)]
 async fn an_evening_is_gone_for_a_friend_taken_off_the_list_forgotten_or_muted() {
     let mut house = House::new(65);
-    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
-    friends(&mut anna, &mut ben).await;
+    let (mut anna, mut ben) = pair(&mut house).await;
     let open = control::OpenClub { name: "Friday".into(), ..Default::default() };
     ask(&mut anna.client, Deed::Open(open)).await.expect("none is open");
     let friend = anna.client.seen.friends.values().next().expect("a friend").id.clone();
@@ -263,8 +258,7 @@ async fn an_evening_is_gone_for_a_friend_taken_off_the_list_forgotten_or_muted()
 #[tokio::test(start_paused = true)]
 async fn a_result_from_a_match_goes_with_its_end_if_both_take_the_last_move_back() {
     let mut house = House::new(66);
-    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
-    friends(&mut anna, &mut ben).await;
+    let (mut anna, mut ben) = pair(&mut house).await;
     evening(&mut anna).await;
     let at = control::ClubBoard { round: 2, board: 1 };
     let id = invite(&mut anna, &mut ben, at, true).await;

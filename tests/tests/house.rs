@@ -8,7 +8,7 @@ use link::memory::MemoryNetwork;
 use link::{CarrierKind, Transport};
 use proto::board::{Game, Side};
 use proto::control::{self, NoticeKind, PeerLink, Visibility, reply, request};
-use tests::house::{Device, House, begin_match, begin_match_of, friends};
+use tests::house::{Device, House, begin_match, begin_match_of, friends, pair};
 
 const FAST: u32 = 1;
 
@@ -17,12 +17,6 @@ fn seeds(test: &str, usual: u64, quick: u64) -> Range<u64> {
     let count = std::env::var("QIYOU_SEEDS").map_or(quick, |text| text.parse().expect("a number"));
     let first = tests::seed::begin(test, usual);
     first..first + count
-}
-
-async fn pair(house: &mut House) -> (Device, Device) {
-    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
-    friends(&mut anna, &mut ben).await;
-    (anna, ben)
 }
 
 fn check_equal(anna: &Device, ben: &Device, matches: usize) {

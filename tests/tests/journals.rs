@@ -4,13 +4,7 @@
 use std::path::Path;
 
 use proto::control::{self, NoticeKind, PeerLink, RefusalCode, request};
-use tests::house::{Device, House, Seen, begin_match, friends};
-
-async fn pair(house: &mut House) -> (Device, Device) {
-    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
-    friends(&mut anna, &mut ben).await;
-    (anna, ben)
-}
+use tests::house::{Device, House, Seen, begin_match, pair};
 
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("made");

@@ -8,13 +8,7 @@ use link::secure::{self, ExpectedPeer, SecureError};
 use link::{CarrierKind, CarrierState, Transport};
 use proto::board::Game;
 use proto::control::{self, PeerLink, RefusalCode, Unreached, Visibility, request};
-use tests::house::{Device, House, begin_match, friends};
-
-async fn pair(house: &mut House) -> (Device, Device) {
-    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
-    friends(&mut anna, &mut ben).await;
-    (anna, ben)
-}
+use tests::house::{Device, House, begin_match, friends, pair};
 
 fn block(peer: &str) -> request::Body {
     request::Body::Block(control::Block { peer: peer.into() })

@@ -5,16 +5,10 @@ use std::time::Duration;
 use proto::board::{Ending, Pace, PaceKind, Side};
 use proto::control::{self, ColourChoice, InvitationEnd, NoticeKind, OfferKind, reply, request};
 use proto::peer::DeclineReason;
-use tests::house::{Device, House, Seen, friends};
+use tests::house::{Device, House, Seen, pair};
 
 fn pace(kind: PaceKind, main_s: u32, step_s: u32) -> Pace {
     Pace { kind: kind.into(), main_s, step_s, periods: 0 }
-}
-
-async fn pair(house: &mut House) -> (Device, Device) {
-    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
-    friends(&mut anna, &mut ben).await;
-    (anna, ben)
 }
 
 /// Anna invites Ben; returns the id of her invitation.
