@@ -11,7 +11,9 @@ use std::time::{Duration, SystemTime};
 use client::{FromHost, HostState, Messages, Requests};
 use host::{Entropy, Host, HostConfig};
 use link::memory::MemoryNetwork;
-use proto::control::{self, Event, Notice, Refusal, Request, Room, Seat, event, reply, request, seat};
+use proto::control::{
+    self, Event, Notice, PeerLink, Refusal, Request, Room, Seat, event, reply, request, seat,
+};
 use tokio::io::{AsyncRead, AsyncWrite, ReadHalf, WriteHalf};
 use tokio::time::{Instant, timeout};
 
@@ -184,6 +186,16 @@ impl Seen {
     /// The only room.
     pub fn room(&self) -> Option<&Room> {
         (self.rooms.len() == 1).then(|| self.rooms.values().next()).flatten()
+    }
+
+    /// The actions in the only room.
+    pub fn record(&self) -> &[String] {
+        self.room().map_or(&[], |room| room.record.as_slice())
+    }
+
+    /// Whether the link of the only room is in this state.
+    pub fn link_is(&self, state: PeerLink) -> bool {
+        self.room().and_then(|room| room.link).is_some_and(|link| link.state() == state)
     }
 
     /// The state of the only carrier.
@@ -450,6 +462,13 @@ pub async fn begin(one: &mut Client, other: &mut Client, choice: Option<control:
         client.until("a room", |seen| seen.room().is_some()).await;
     }
     sheet
+}
+
+/// Waits until both show the link of their only room as up.
+pub async fn connected(one: &mut Device, other: &mut Device) {
+    for device in [one, other] {
+        device.client.until("the link", |seen| seen.link_is(PeerLink::Up)).await;
+    }
 }
 
 /// Waits until a thread has made a condition true, while the hosts keep running. Fails after a minute of real time, which is a

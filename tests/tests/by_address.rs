@@ -36,7 +36,7 @@ async fn address(device: &mut Device) -> String {
 }
 
 fn is_up(seen: &Seen) -> bool {
-    seen.room().and_then(|room| room.link).is_some_and(|link| link.state() == PeerLink::Up)
+    seen.link_is(PeerLink::Up)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use proto::control::{NoticeKind, PeerLink, RefusalCode};
-use tests::house::{Device, House, Seen, begin_match, friends};
+use tests::house::{Device, House, Seen, begin_match, connected, friends};
 
 /// Mount point of the small file system, for the test within the namespace.
 const SMALL: &str = "QIYOU_TEST_SMALL_DISK";
@@ -52,23 +52,9 @@ impl Filler {
     }
 }
 
-fn record(seen: &Seen) -> Vec<String> {
-    seen.room().map_or_else(Vec::new, |room| room.record.clone())
-}
-
-fn link_is(seen: &Seen, state: PeerLink) -> bool {
-    seen.room().and_then(|room| room.link).is_some_and(|link| link.state() == state)
-}
-
-async fn connected(anna: &mut Device, ben: &mut Device) {
-    for device in [anna, ben] {
-        device.client.until("the link", |seen| link_is(seen, PeerLink::Up)).await;
-    }
-}
-
 async fn both_hold(anna: &mut Device, ben: &mut Device, actions: &[&str]) {
     for device in [&mut *anna, &mut *ben] {
-        device.client.until("the record", |seen| record(seen) == actions).await;
+        device.client.until("the record", |seen| seen.record() == actions).await;
         let all = |seen: &Seen| seen.room().is_some_and(|room| room.seen_ply as usize == actions.len());
         device.client.until("acknowledged", all).await;
     }
@@ -89,8 +75,8 @@ async fn on_a_small_disk(disk: &Path) {
     ben.client.play("i9").await.expect("his disk has room");
     let told = |seen: &Seen| seen.notices.iter().any(|one| one.kind() == NoticeKind::NoticeDiskFull);
     anna.client.until("a person is told", told).await;
-    ben.client.until("Ben waits", |seen| !link_is(seen, PeerLink::Up)).await;
-    assert_eq!(record(&anna.client.seen), ["h8"], "what is not kept is not shown");
+    ben.client.until("Ben waits", |seen| !seen.link_is(PeerLink::Up)).await;
+    assert_eq!(anna.client.seen.record(), ["h8"], "what is not kept is not shown");
     let seen_ply = ben.client.seen.room().expect("one room").seen_ply;
     assert_eq!(seen_ply, 1, "what is not kept is not acknowledged");
     filler.make_room();
@@ -101,7 +87,7 @@ async fn on_a_small_disk(disk: &Path) {
     let filler = Filler::fill(disk);
     let refused = anna.client.play("j8").await.expect_err("not saved, so not played");
     assert_eq!(refused.code(), RefusalCode::RefusalDisk);
-    assert_eq!(record(&anna.client.seen), ["h8", "i9"]);
+    assert_eq!(anna.client.seen.record(), ["h8", "i9"]);
     filler.make_room();
     connected(&mut anna, &mut ben).await;
     anna.client.play("j8").await.expect("played");
@@ -112,8 +98,8 @@ async fn on_a_small_disk(disk: &Path) {
     let filler = Filler::fill(disk);
     ben.client.play("g7").await.expect("his disk has room");
     anna.client.until("a person is told", told).await;
-    ben.client.until("Ben waits", |seen| !link_is(seen, PeerLink::Up)).await;
-    assert_eq!(record(&anna.client.seen), ["h8", "i9", "j8"], "what is not kept is not shown");
+    ben.client.until("Ben waits", |seen| !seen.link_is(PeerLink::Up)).await;
+    assert_eq!(anna.client.seen.record(), ["h8", "i9", "j8"], "what is not kept is not shown");
     anna.kill().await;
     filler.make_room();
     anna.start().await;

@@ -396,9 +396,7 @@ async fn a_move_made_while_the_peer_is_away_arrives_when_it_is_back() {
     let (mut anna, mut ben) = pair(&mut house).await;
     begin_match(&mut anna, &mut ben).await;
     house.air.set_reach("Ben", false);
-    let lost = |seen: &tests::house::Seen| {
-        seen.room().and_then(|room| room.link).is_some_and(|link| link.state() == PeerLink::Lost)
-    };
+    let lost = |seen: &tests::house::Seen| seen.link_is(PeerLink::Lost);
     anna.client.until("the link is lost", lost).await;
     anna.client.play("h8").await.expect("kept");
     house.air.set_reach("Ben", true);
@@ -568,9 +566,7 @@ async fn silence_on_the_air_is_noticed_and_healed() {
     begin_match(&mut anna, &mut ben).await;
     house.air.mute("Anna", "Ben", true);
     anna.client.play("h8").await.expect("played");
-    let lost = |seen: &tests::house::Seen| {
-        seen.room().and_then(|room| room.link).is_some_and(|link| link.state() == PeerLink::Lost)
-    };
+    let lost = |seen: &tests::house::Seen| seen.link_is(PeerLink::Lost);
     anna.client.until("the link is given up", lost).await;
     house.air.mute("Anna", "Ben", false);
     ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;

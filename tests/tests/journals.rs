@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use proto::control::{self, NoticeKind, PeerLink, RefusalCode, request};
-use tests::house::{Device, House, Seen, begin_match, pair};
+use tests::house::{Device, House, Seen, begin_match, connected, pair};
 
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("made");
@@ -34,27 +34,13 @@ impl Backup {
     }
 }
 
-fn record(seen: &Seen) -> Vec<String> {
-    seen.room().map_or_else(Vec::new, |room| room.record.clone())
-}
-
-fn link_is(seen: &Seen, state: PeerLink) -> bool {
-    seen.room().and_then(|room| room.link).is_some_and(|link| link.state() == state)
-}
-
-async fn connected(anna: &mut Device, ben: &mut Device) {
-    for device in [anna, ben] {
-        device.client.until("the link", |seen| link_is(seen, PeerLink::Up)).await;
-    }
-}
-
 /// Plays these moves in turn, `one` first.
 async fn play(one: &mut Device, other: &mut Device, actions: &[&str]) {
     for (number, action) in actions.iter().enumerate() {
         let (mover, waiter) =
             if number % 2 == 0 { (&mut *one, &mut *other) } else { (&mut *other, &mut *one) };
         mover.client.play(action).await.expect("played");
-        waiter.client.until(action, |seen| record(seen).last().is_some_and(|last| last == action)).await;
+        waiter.client.until(action, |seen| seen.record().last().is_some_and(|last| last == action)).await;
     }
     // Wait for acknowledgements, so that nothing is in flight.
     let all = |seen: &Seen| seen.room().is_some_and(|room| room.seen_ply as usize == room.record.len());
@@ -76,7 +62,7 @@ async fn a_backup_that_lacks_only_the_peers_moves_is_healed_unseen() {
     connected(&mut anna, &mut ben).await;
     play(&mut ben, &mut anna, &["g7"]).await;
     backup.restore(&mut anna).await;
-    anna.client.until("g7 again", |seen| record(seen) == ["h8", "i9", "j8", "g7"]).await;
+    anna.client.until("g7 again", |seen| seen.record() == ["h8", "i9", "j8", "g7"]).await;
     connected(&mut anna, &mut ben).await;
     play(&mut anna, &mut ben, &["k8"]).await;
     for device in [&anna, &ben] {
@@ -109,7 +95,7 @@ async fn a_backup_that_lacks_own_moves_is_shown_to_both_and_either_may_give_way(
         let room_id = device.client.seen.room().expect("one room").id.clone();
         device.client.done(request::Body::TakeTheirs(control::TakeTheirs { room_id })).await;
         for device in [&mut anna, &mut ben] {
-            device.client.until("level", |seen| !differs(seen) && record(seen).len() == left).await;
+            device.client.until("level", |seen| !differs(seen) && seen.record().len() == left).await;
         }
         play(&mut anna, &mut ben, &["k8", "k9"]).await;
         assert_eq!(anna.record(), ben.record());
@@ -129,7 +115,7 @@ async fn a_backup_from_before_the_match_asks_to_go_on_with_it() {
     backup.restore(&mut anna).await;
     assert!(anna.client.seen.rooms.is_empty());
     accept_the_only_invitation(&mut anna).await;
-    anna.client.until("the match", |seen| record(seen) == ["h8", "i9", "j8"]).await;
+    anna.client.until("the match", |seen| seen.record() == ["h8", "i9", "j8"]).await;
     connected(&mut anna, &mut ben).await;
     play(&mut ben, &mut anna, &["g7", "k8"]).await;
     assert_eq!(anna.record(), ben.record());
@@ -172,7 +158,7 @@ async fn a_friend_with_a_new_key_is_compared_again_and_the_match_goes_on_if_its_
     anna.client.done(request::Body::SamePerson(same)).await;
     anna.client.until("one Ben", |seen| seen.friends.keys().eq([&shown.peer])).await;
     accept_the_only_invitation(&mut ben).await;
-    ben.client.until("the match", |seen| record(seen) == ["h8", "i9", "j8"]).await;
+    ben.client.until("the match", |seen| seen.record() == ["h8", "i9", "j8"]).await;
     connected(&mut anna, &mut ben).await;
     play(&mut ben, &mut anna, &["g7", "k8"]).await;
     assert_eq!(anna.record(), ben.record());
@@ -226,9 +212,9 @@ async fn a_journal_that_cannot_be_written_stops_play_with_a_word_and_loses_nothi
     assert_eq!(refused.code(), RefusalCode::RefusalDisk);
     let told = |seen: &Seen| seen.notices.iter().any(|one| one.kind() == NoticeKind::NoticeDiskFull);
     anna.client.until("a person is told", told).await;
-    ben.client.until("Ben waits", |seen| !link_is(seen, PeerLink::Up)).await;
-    assert_eq!(record(&anna.client.seen), ["h8", "i9"]);
-    assert_eq!(record(&ben.client.seen), ["h8", "i9"]);
+    ben.client.until("Ben waits", |seen| !seen.link_is(PeerLink::Up)).await;
+    assert_eq!(anna.client.seen.record(), ["h8", "i9"]);
+    assert_eq!(ben.client.seen.record(), ["h8", "i9"]);
     other.execute_batch("ROLLBACK").expect("let go");
     connected(&mut anna, &mut ben).await;
     play(&mut anna, &mut ben, &["j8", "g7"]).await;
@@ -258,7 +244,7 @@ async fn a_damaged_journal_is_set_aside_and_the_match_comes_back_from_the_peer()
         device.client.done(request::Body::Compare(control::Compare { peer, same: true })).await;
     }
     accept_the_only_invitation(&mut anna).await;
-    anna.client.until("the match", |seen| record(seen) == ["h8", "i9"]).await;
+    anna.client.until("the match", |seen| seen.record() == ["h8", "i9"]).await;
     connected(&mut anna, &mut ben).await;
     play(&mut anna, &mut ben, &["j8"]).await;
     assert_eq!(anna.record(), ben.record());

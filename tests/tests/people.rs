@@ -194,9 +194,7 @@ async fn an_interrupted_match_is_gone_on_with_while_the_app_is_closed_for_a_mome
     anna.close_app();
     house.air.cut_all();
     for state in [PeerLink::Lost, PeerLink::Up] {
-        let is = |seen: &tests::house::Seen| {
-            seen.room().and_then(|room| room.link).is_some_and(|link| link.state() == state)
-        };
+        let is = |seen: &tests::house::Seen| seen.link_is(state);
         ben.client.until("they come together without her app", is).await;
     }
     anna.open_app().await;

@@ -74,9 +74,7 @@ async fn a_way_that_falls_silent_loses_no_move() {
     way.becomes(Weather::Silent);
     ben.client.play("i9").await.expect("kept");
     for device in [&mut anna, &mut ben] {
-        let lost = |seen: &Seen| {
-            seen.room().and_then(|room| room.link).is_some_and(|link| link.state() == PeerLink::Lost)
-        };
+        let lost = |seen: &Seen| seen.link_is(PeerLink::Lost);
         device.client.until("it is noticed without being told", lost).await;
     }
     way.becomes(Weather::Clear);
