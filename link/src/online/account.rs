@@ -35,7 +35,7 @@ use super::{
 };
 use crate::lan::{card_strings, read_card};
 use crate::secure::Versions;
-use crate::{Card, Duplex, Outdated};
+use crate::{Accepted, Address, Card, CarrierKind, Outdated};
 
 /// Bounds of the exponential back-off for a server that does not answer. A random factor of a half to one and a half spreads the
 /// reconnects of all players when a server restarts.
@@ -694,8 +694,10 @@ impl Task {
                     else {
                         return;
                     };
-                    let stream: Box<dyn Duplex> = Box::new(self.new_link(at.0.clone(), at.1.clone(), false));
-                    place.send(stream);
+                    let text = at.0.to_bare().to_string();
+                    let source = Some(Address { kind: CarrierKind::Online, text });
+                    let duplex = Box::new(self.new_link(at.0.clone(), at.1.clone(), false));
+                    place.send(Accepted { duplex, source });
                 }
                 if let Some(link) = self.links.get(&at) {
                     // With a full queue the link gets the segment again later.

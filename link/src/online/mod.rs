@@ -235,7 +235,7 @@ pub struct OnlineTransport {
 }
 
 /// Where incoming links go: to the listener, if there is one.
-type Incoming = Arc<Mutex<Option<mpsc::Sender<Box<dyn Duplex>>>>>;
+type Incoming = Arc<Mutex<Option<mpsc::Sender<Accepted>>>>;
 
 impl OnlineTransport {
     /// Must be called within a runtime.
@@ -465,18 +465,16 @@ fn sighting(account: String, contact: Contact) -> Option<WatchEvent> {
 struct OnlineListener {
     orders: mpsc::UnboundedSender<account::Order>,
     incoming: Incoming,
-    accepted: mpsc::Sender<Box<dyn Duplex>>,
-    accepting: mpsc::Receiver<Box<dyn Duplex>>,
+    accepted: mpsc::Sender<Accepted>,
+    accepting: mpsc::Receiver<Accepted>,
 }
 
 #[async_trait]
 impl Listener for OnlineListener {
     async fn accept(&mut self) -> Result<Accepted, LinkError> {
         // Cannot end: `self` holds a sender.
-        let duplex = self.accepting.recv().await;
-        let duplex = duplex.ok_or_else(|| LinkError::Lost("the account's task has ended".into()))?;
-        // Only contacts open links, and a server limits what each of them sends.
-        Ok(Accepted { duplex, source: None })
+        let accepted = self.accepting.recv().await;
+        accepted.ok_or_else(|| LinkError::Lost("the account's task has ended".into()))
     }
 
     async fn update(&mut self, card: Card) -> Result<(), LinkError> {

@@ -16,7 +16,7 @@ use crate::online::link::{self, LinkStream, ToSend};
 use crate::online::{
     Account, AccountState, Contact, ContactState, LetterNews, OnlineConfig, Presence, View, resource,
 };
-use crate::{Card, Duplex, Tag};
+use crate::{Accepted, Card, Duplex, Tag};
 
 /// The account.
 const OWN: &str = "me@example.org";
@@ -31,7 +31,7 @@ pub struct Harness {
     /// What links say, and answers. Nothing else that is sent can be seen.
     pub(super) to_send: mpsc::UnboundedReceiver<ToSend>,
     pub(super) letters: mpsc::UnboundedReceiver<LetterNews>,
-    accepting: mpsc::Receiver<Box<dyn Duplex>>,
+    pub(super) accepting: mpsc::Receiver<Accepted>,
     /// This device's ends of links, which nobody reads.
     streams: Vec<Box<dyn Duplex>>,
 }
@@ -103,8 +103,8 @@ impl Harness {
                 self.task.pass_on(said).await;
             }
         }
-        while let Ok(stream) = self.accepting.try_recv() {
-            self.streams.push(stream);
+        while let Ok(accepted) = self.accepting.try_recv() {
+            self.streams.push(accepted.duplex);
         }
         while let Ok(news) = self.letters.try_recv() {
             if let LetterNews::Came { sealed, .. } = news {

@@ -56,6 +56,15 @@ async fn nobody_learns_from_an_answer_what_the_presence_does_not_tell() {
 }
 
 #[tokio::test]
+async fn an_accepted_link_tells_whose_account_it_comes_from() {
+    let mut account = Harness::begin();
+    account.hear(&opening(&format!("{CONTACT}/qiyou"), 1)).await;
+    let accepted = account.accepting.try_recv().expect("a contact opens it");
+    let contact = Address { kind: CarrierKind::Online, text: CONTACT.to_owned() };
+    assert_eq!(accepted.source, Some(contact), "without the device");
+}
+
+#[tokio::test]
 async fn an_answer_reaches_the_link_that_asked_and_is_not_answered() {
     let mut account = Harness::begin();
     let mut stream = account.dial();
