@@ -41,6 +41,12 @@ impl LinkTask {
     pub(crate) fn accepted(task: AbortHandle, kind: CarrierKind, source: Option<Address>) -> Self {
         Self { source, ..Self::new(task, Role::Listener, kind, None) }
     }
+
+    /// Where the other device is, if known.
+    #[cfg(feature = "online")]
+    pub(crate) fn other_end(&self) -> Option<&Address> {
+        self.dialed.as_ref().map(|dialed| &dialed.address).or(self.source.as_ref())
+    }
 }
 
 /// Maximum number of simultaneous handshakes of incoming links on one carrier. The local network has room for several sources; a

@@ -21,7 +21,10 @@ pub(crate) struct People<P = Peer> {
 /// The facts about one player.
 struct Person<P> {
     peer: Option<P>,
+    /// The account that the player has proven, or that the user has read in a friend code.
     account: Option<String>,
+    /// The account that a tag claims, until one is proven. Kept in memory only.
+    claimed_account: Option<String>,
     /// Carrier of a friend's pairing.
     met_by: Option<control::Carrier>,
     /// Those of its version by its last hello, for letters to it; `None` before the first.
@@ -36,11 +39,18 @@ struct Person<P> {
     told: Option<control::Friend>,
 }
 
+impl<P> Person<P> {
+    fn account(&self) -> Option<&String> {
+        self.account.as_ref().or(self.claimed_account.as_ref())
+    }
+}
+
 impl<P> Default for Person<P> {
     fn default() -> Self {
         Self {
             peer: None,
             account: None,
+            claimed_account: None,
             met_by: None,
             capabilities: None,
             met_at: None,
@@ -109,21 +119,29 @@ impl<P> People<P> {
 
 // Facts.
 impl<P> People<P> {
+    /// The player's account: the proven one, or the one that is claimed.
     pub(crate) fn account(&self, key: PlayerId) -> Option<&String> {
+        self.all.get(&key)?.account()
+    }
+
+    /// The account that is kept on disk.
+    pub(crate) fn proven_account(&self, key: PlayerId) -> Option<&String> {
         self.all.get(&key)?.account.as_ref()
     }
 
+    /// Sets the proven account. A claimed one is forgotten.
     pub(crate) fn set_account(&mut self, key: PlayerId, account: String) {
-        self.of(key).account = Some(account);
+        let person = self.of(key);
+        (person.account, person.claimed_account) = (Some(account), None);
     }
 
-    /// Takes an account that a tag or a letter claims, and that a handshake has not proven. Anyone can repeat a tag that was heard,
-    /// or send a copy of a letter: a known account stays. Whether the account was taken.
+    /// Takes an account that a tag claims, and that nothing has proven. Anyone can repeat a tag that was heard: a known account
+    /// stays, and this one is not for the disk. Whether the account was taken.
     pub(crate) fn take_claimed_account(&mut self, key: PlayerId, account: &str) -> bool {
         let person = self.of(key);
-        let is_taken = person.account.is_none();
+        let is_taken = person.account().is_none();
         if is_taken {
-            person.account = Some(account.to_owned());
+            person.claimed_account = Some(account.to_owned());
         }
         is_taken
     }
@@ -131,7 +149,7 @@ impl<P> People<P> {
     /// The friend with this account.
     #[cfg(feature = "online")]
     pub(crate) fn of_account(&self, account: &str) -> Option<PlayerId> {
-        let has_it = |person: &Person<P>| person.account.as_deref() == Some(account);
+        let has_it = |person: &Person<P>| person.account().is_some_and(|known| known == account);
         self.all.iter().find(|(_, person)| has_it(person)).map(|(key, _)| *key)
     }
 
@@ -304,9 +322,12 @@ mod tests {
         people.forget(ANNA);
         assert!(people.take_claimed_account(ANNA, "anna@example.net"));
         assert_eq!(people.account(ANNA).map(String::as_str), Some("anna@example.net"));
+        assert_eq!(people.proven_account(ANNA), None);
+        assert!(!people.take_claimed_account(ANNA, "mallory@example.org"), "one claim for each player");
         // A proven one does.
         people.set_account(ANNA, "anna@example.com".into());
         assert_eq!(people.account(ANNA).map(String::as_str), Some("anna@example.com"));
+        assert_eq!(people.proven_account(ANNA), people.account(ANNA));
     }
 
     #[test]

@@ -230,6 +230,8 @@ impl Actor {
         peer.session.set_wish(self.profile.wish());
         peer.link = Some(PeerLink { id, role, kind, since: Instant::now(), ends, rssi_dbm });
         peer.interest = if role == Role::Dialer { Interest::Waits } else { Interest::Nothing };
+        #[cfg(feature = "online")]
+        self.learn_account_of_link(key);
         let role_in_session = role;
         // Cannot be refused; a full disk has been reported.
         let _ = self.drive(key, Input::LinkUp { role: role_in_session, handshake_hash });

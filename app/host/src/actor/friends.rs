@@ -189,7 +189,8 @@ impl Actor {
         }
         let advert_key = self.chance.bytes();
         // The account belongs to the same person; the carrier of the pairing is set anew.
-        let account = self.people.account(old).cloned().filter(|_| self.people.account(new).is_none());
+        let account = self.people.proven_account(old).cloned();
+        let account = account.filter(|_| self.people.proven_account(new).is_none());
         let settings = [old, new].map(|key| format!("{ACCOUNT_OF}{key}"));
         self.journal.keep(|store| store.same_person(old, new, &advert_key, &settings))?;
         self.set_advert_key(advert_key);

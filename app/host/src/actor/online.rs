@@ -16,6 +16,7 @@ use crate::journal::{ACCOUNT_OF, PARTED_ACCOUNT};
 use crate::letters::arrival::{self, Content, Verdict};
 use crate::letters::schedule::{Addressee, Clocks, Draft, standing, state_to_tell};
 use crate::letters::{Occasion, asking, kept};
+use crate::link_task::LinkTask;
 use crate::peer::DriveError;
 use crate::refusal::Refusal;
 use crate::responder::{Answer, done};
@@ -295,26 +296,33 @@ impl Actor {
         }
     }
 
-    /// Handles that a tag or a letter claims that a friend has this account.
+    /// Handles that a tag claims that a friend has this account. Nothing is kept on disk: the tag may be a copy.
     pub(crate) fn account_claimed(&mut self, key: PlayerId, account: &str) {
         if self.people.take_claimed_account(key, account) {
-            self.keep_account(key, account);
+            self.letters_soon();
         }
     }
 
-    /// Handles that a friend has this account: a handshake there has proven it, or the user has read a friend code that holds it.
+    /// Handles that a friend has this account: a handshake there or a letter from there has proven it, or the user has read a
+    /// friend code that holds it.
     pub(crate) fn learn_account(&mut self, key: PlayerId, account: &str) {
-        if self.people.account(key).is_some_and(|known| known == account) {
+        if self.people.proven_account(key).is_some_and(|known| known == account) {
             return;
         }
         self.people.set_account(key, account.to_owned());
-        self.keep_account(key, account);
-    }
-
-    fn keep_account(&mut self, key: PlayerId, account: &str) {
-        // If storing fails, letters to this friend wait until the account is seen again.
+        // If storing fails, letters to this friend wait after a restart until the account is seen again.
         let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{key}"), account));
         self.letters_soon();
+    }
+
+    /// Learns the account at the other end of a friend's link, which the handshake there has proven.
+    pub(crate) fn learn_account_of_link(&mut self, key: PlayerId) {
+        let peer = self.people.get(&key).filter(|peer| peer.friend.is_some());
+        let link = peer.and_then(|peer| peer.link.as_ref()).and_then(|link| self.links.get(link.id));
+        let place = link.and_then(LinkTask::other_end).filter(|place| place.kind == CarrierKind::Online);
+        if let Some(account) = place.map(|place| place.text.clone()) {
+            self.learn_account(key, &account);
+        }
     }
 
     /// Looks for friends among the contacts, whose presence tells their tags.
@@ -441,8 +449,8 @@ impl Actor {
         let Some(letter) = arrival::open(account, sealed, self.profile.identity(), friends) else {
             return false;
         };
-        if letter.claims_account {
-            self.account_claimed(letter.from, account);
+        if letter.names_account {
+            self.learn_account(letter.from, account);
         }
         match letter.content {
             Content::Record(record) => return self.record_came(letter.from, record),
@@ -559,12 +567,14 @@ fn parted_account(account: &str) -> String {
 mod tests {
     use engine::{Action, GameKind, Point};
     use link::online::{Contact, OnlineConfig, Presence};
+    use link::{Card, Tag};
     use proto::control::ColourChoice;
     use tokio::sync::mpsc;
 
     use super::*;
     use crate::config::HostConfig;
     use crate::letters::envelope;
+    use crate::links::{LinkEnds, LinkNews};
     use crate::store::SavedFriend;
 
     const ANNAS: &str = "anna@example.org";
@@ -666,6 +676,54 @@ mod tests {
         let account = host.people.account(key).cloned();
         assert_eq!(host.journal.setting(&format!("{ACCOUNT_OF}{key}")).expect("read"), account);
         account
+    }
+
+    /// A friend's link through this account is accepted.
+    fn links(host: &mut Actor, key: PlayerId, account: &str) {
+        let id = host.links.next_id();
+        let task = host.tasks.spawn(std::future::pending::<()>());
+        let source = Some(Address { kind: CarrierKind::Online, text: account.to_owned() });
+        host.links.insert(id, LinkTask::accepted(task, CarrierKind::Online, source));
+        let (orders, _sent) = mpsc::channel(64);
+        let ends = LinkEnds { orders, traffic: Arc::default() };
+        host.link_said(id, LinkNews::Up { key, handshake_hash: [0; 32], ends });
+    }
+
+    #[tokio::test]
+    async fn an_account_that_a_tag_claims_is_on_disk_only_once_a_link_or_a_letter_has_proven_it() {
+        let ((mut anna, _annas_folder), (ben, _bens_folder)) = (host("Anna"), host("Ben"));
+        let (annas_key, bens_key) = (key_of(&anna), key_of(&ben));
+        befriend(&mut anna, bens_key);
+        befriend(&mut anna, CARL);
+        let carl = anna.people.get_mut(&CARL).and_then(|peer| peer.friend.as_mut());
+        carl.expect("a friend").advert_key = [8; 32];
+        // Eve repeats both tags at her accounts.
+        let tag_of = |host: &Actor, key: [u8; 32]| Tag::of(&key, host.wall_clock.epoch());
+        let contact = |tag: Tag| Contact {
+            state: ContactState::Mutual,
+            presence: Presence::Online,
+            name: String::new(),
+            card: Some(Card { tag, open_to_all: false, busy: false, wish: 0, name: None, seldom: false }),
+            outdated: None,
+        };
+        let contacts = [(EVES, [7; 32]), ("eve@example.net", [8; 32])]
+            .map(|(account, key)| (account.to_owned(), contact(tag_of(&anna, key))))
+            .into();
+        let seen = View { account: ANNAS.into(), state: AccountState::Online, contacts, ..View::default() };
+        anna.online_changed(seen);
+        let kept = |host: &Actor, key| host.journal.setting(&format!("{ACCOUNT_OF}{key}")).expect("read");
+        for (key, claimed) in [(bens_key, EVES), (CARL, "eve@example.net")] {
+            assert_eq!(anna.people.account(key).map(String::as_str), Some(claimed), "it may be tried");
+            assert_eq!(kept(&anna, key), None);
+        }
+
+        let letter = declined(&ben, BENS, annas_key, MatchId([1; 16]));
+        assert!(anna.letter_came(BENS, &letter));
+        assert_eq!(account(&anna, bens_key).as_deref(), Some(BENS));
+        links(&mut anna, CARL, CARLS);
+        assert_eq!(account(&anna, CARL).as_deref(), Some(CARLS));
+        anna.account_claimed(CARL, EVES);
+        assert_eq!(account(&anna, CARL).as_deref(), Some(CARLS), "a proven one stays");
     }
 
     /// The letter about a match, of whoever has this account.

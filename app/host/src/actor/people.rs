@@ -435,6 +435,8 @@ impl Actor {
                 info!(name, "a new friend");
                 self.notice(control::Notice { name, ..notice(NoticeKind::NoticeNewFriend) });
                 #[cfg(feature = "online")]
+                self.learn_account_of_link(key);
+                #[cfg(feature = "online")]
                 self.learn_accounts();
                 self.reached(key);
                 self.send_invitations(key);

@@ -405,12 +405,6 @@ impl Actor {
         self.handle_dialing(DialingEvent::IsAt(address.clone(), key));
         self.nearby.is_player(address, key);
         self.people.set_met_at(key, address.clone());
-        #[cfg(feature = "online")]
-        if address.kind == CarrierKind::Online
-            && self.people.get(&key).is_some_and(|peer| peer.friend.is_some())
-        {
-            self.learn_account(key, &address.text);
-        }
         self.invitations.identify(address, key);
     }
 

@@ -17,8 +17,8 @@ use crate::room::PlayerId;
 #[derive(Debug, PartialEq)]
 pub(crate) struct Letter {
     pub(crate) from: PlayerId,
-    /// The letter claims that the account from which it came is the friend's.
-    pub(crate) claims_account: bool,
+    /// The friend names in it the account from which it came.
+    pub(crate) names_account: bool,
     pub(crate) content: Content,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn open<'a>(
         Err(EnvelopeError::UnknownMessage(1..)) => Content::Newer,
         Ok(_) | Err(_) => Content::Unknown,
     };
-    Some(Letter { from, claims_account: writer == Writer::Named, content })
+    Some(Letter { from, names_account: writer == Writer::Named, content })
 }
 
 /// What to do with the record in a letter.
@@ -157,10 +157,10 @@ mod tests {
         for accounts in [[Some("eve@example.org"), Some(home)], [Some(home), None], [None, None]] {
             let friends = || [eves, bens].into_iter().zip(accounts);
             let opened = open(home, &from_ben(home), &anna, friends()).expect("for her, of a friend");
-            assert_eq!((opened.from, opened.claims_account), (bens, true));
+            assert_eq!((opened.from, opened.names_account), (bens, true));
             assert!(matches!(opened.content, Content::Record(record) if record.match_id[..] == ID.0[..]));
             let earlier = open(home, &from_ben(""), &anna, friends()).expect("of an earlier version");
-            assert!(!earlier.claims_account);
+            assert!(!earlier.names_account);
             assert_eq!(open("eve@example.org", &from_ben(home), &anna, friends()), None, "a copy");
             assert_eq!(open(home, &from_ben(home), &eve, friends()), None, "for somebody else");
         }
@@ -175,7 +175,7 @@ mod tests {
         ] {
             let sealed = link::letter::seal(&ben, &anna.public_key(), text).expect("short enough");
             let opened = open(home, &sealed, &anna, [(bens, None)].into_iter()).expect("of a friend");
-            assert_eq!((opened.claims_account, opened.content), (false, content), "{text:?}");
+            assert_eq!((opened.names_account, opened.content), (false, content), "{text:?}");
         }
     }
 
