@@ -152,6 +152,8 @@ pub(crate) enum Message {
 
 /// What a replayed match is for.
 pub(crate) enum Replayed {
+    /// The match that a client asks for, to begin.
+    New(Box<Room>, Box<control::OpenRoom>),
     /// A new match, to begin.
     Branch(Box<Room>),
     /// A kept one, whose room opens.

@@ -80,8 +80,8 @@ impl Actor {
         self.replay(responder, move || archive::room(saved).map(|room| Replayed::Kept(Box::new(room))));
     }
 
-    /// Replays a match on another thread; [`replayed`](Self::replayed) answers.
-    fn replay(
+    /// Replays or makes a match on another thread; [`replayed`](Self::replayed) answers.
+    pub(crate) fn replay(
         &mut self,
         responder: Responder,
         replay: impl FnOnce() -> Result<Replayed, Refusal> + Send + 'static,
@@ -91,9 +91,10 @@ impl Actor {
         self.tasks.spawn(self.work.review(move || drop(inbox.send(Message::Replayed(responder, replay())))));
     }
 
-    /// Opens the room of a match that was replayed.
+    /// Does what a match was replayed for.
     pub(crate) fn replayed(&mut self, responder: Responder, replayed: Result<Replayed, Refusal>) {
         let answer = replayed.and_then(|replayed| match replayed {
+            Replayed::New(room, open) => self.begin_asked(*room, &open),
             Replayed::Branch(room) => self.begin_in(*room, false).map(in_room),
             Replayed::Kept(room) => self.reopen_replayed(*room),
         });
@@ -151,5 +152,42 @@ impl Actor {
             Ok(read) => drop(self.tasks.spawn(self.work.review(move || responder.answer(read())))),
             Err(refusal) => responder.refuse(refusal),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::board::Game;
+    use proto::control::request;
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::config::HostConfig;
+    use crate::connection::ClientId;
+
+    #[tokio::test]
+    async fn a_room_of_a_million_lights_is_made_beside_the_actor_and_then_begun() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let (inbox, messages) = mpsc::unbounded_channel();
+        let mut host =
+            Actor::new(HostConfig::new(folder.path()), inbox, messages).expect("a disk that works");
+        let (queue, mut answers) = mpsc::channel(4);
+        let connection = tokio::spawn(std::future::pending::<()>()).abort_handle();
+        let options = ["columns", "rows"]
+            .map(|option| control::ChosenOption { option: option.into(), value: "1000".into() })
+            .into();
+        let choice =
+            control::GameChoice { game: Game::LightsOut.into(), options, ..control::GameChoice::default() };
+        let open = control::OpenRoom { choice: Some(choice), ..control::OpenRoom::default() };
+        let responder = Responder::new(&queue, connection, ClientId(1), 7);
+        host.request(responder, request::Body::OpenRoom(open));
+        assert!(host.rooms.is_empty() && answers.try_recv().is_err(), "the actor has built no board");
+        while host.rooms.is_empty() {
+            let message = host.messages.recv().await.expect("the host has the other end");
+            host.hear(message);
+        }
+        assert!(answers.try_recv().is_ok(), "begun, and answered");
+        let room = host.rooms.values().next().expect("one room");
+        assert!(room.record().setup.to_string().contains("1000x1000"), "{}", room.record().setup);
     }
 }

@@ -8,7 +8,7 @@ use proto::control::{self, Help, NoticeKind, RefusalCode, event, request};
 use proto::peer::DeclineReason;
 use session::{Analysis, Command, LocalCommand, MatchId, MatchRecord, OfferKind, Pace, wire};
 
-use crate::actor::{ADAPTER, Actor, Message, notice};
+use crate::actor::{ADAPTER, Actor, Message, Replayed, notice};
 use crate::archive;
 use crate::backup;
 use crate::codes;
@@ -60,6 +60,7 @@ impl Actor {
             Body::Look(look) => self.look(responder, look),
             Body::Explore(explore) => self.explore(responder, explore),
             Body::SetUp(asked) => self.set_up(responder, asked),
+            Body::OpenRoom(open) => self.open_room(responder, open),
             Body::Branch(branch) => self.branch(responder, branch),
             Body::ResumeRoom(resume) => self.resume_kept(responder, &resume.room_id),
             Body::ListMatches(list) => self.list_matches(responder, &list),
@@ -109,6 +110,7 @@ impl Actor {
             | Body::Look(_)
             | Body::Explore(_)
             | Body::SetUp(_)
+            | Body::OpenRoom(_)
             | Body::Branch(_)
             | Body::ResumeRoom(_)
             | Body::ListMatches(_)
@@ -124,7 +126,6 @@ impl Actor {
                 self.profile.set_visibility(&mut self.journal, visibility)?;
                 Ok(self.tell_me())
             }
-            Body::OpenRoom(open) => self.open_room(open),
             Body::Act(act) => self.act(&act).map(|()| done()),
             Body::Offer(offer) => self.offer(offer),
             Body::Resign(resign) => self.resign(&resign).map(|()| done()),
@@ -370,22 +371,32 @@ impl Actor {
         Ok(u8::try_from(strength.level_tenths).ok().and_then(Level::from_tenths).unwrap_or(Level::MIN))
     }
 
-    fn open_room(&mut self, open: control::OpenRoom) -> Result<Answer, Refusal> {
-        let setup = self.chosen_setup(open.setup.as_ref(), open.choice.as_ref())?;
-        let mut seats = [local_seat(open.first.as_ref())?, local_seat(open.second.as_ref())?];
+    /// Begins the match that a client asks for, once its room is made on another thread: a board of a million lights takes many
+    /// milliseconds.
+    fn open_room(&mut self, responder: Responder, open: control::OpenRoom) {
+        let (id, seeds) = (MatchId(self.chance.bytes()), [self.chance.seed(), self.chance.seed()]);
+        self.replay(responder, move || {
+            let room = room_asked_for(&open, id, seeds)?;
+            Ok(Replayed::New(Box::new(room), Box::new(open)))
+        });
+    }
+
+    /// Begins the match of the room that [`open_room`](Self::open_room) has had made.
+    pub(crate) fn begin_asked(
+        &mut self,
+        mut room: Room,
+        open: &control::OpenRoom,
+    ) -> Result<Answer, Refusal> {
         let adaptive =
             [&open.first, &open.second].map(|seat| seat.as_ref().is_some_and(|seat| seat.bot_adapts));
+        let mut seats = room.seats.clone();
         for (seat, adaptive) in seats.iter_mut().zip(adaptive) {
             if let (Seat::Bot(level), true) = (seat, adaptive) {
-                *level = self.fitting_level(&setup)?;
+                *level = self.fitting_level(&room.record().setup)?;
             }
         }
-        let pace = Pace::read(open.pace.as_ref())
-            .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
-        let (setup, pace) = setup::terms_here(setup, pace, &seats)?;
-        let setup = self.drawn(setup);
-        let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First).with_pace(pace);
-        let id = self.begin(record, seats, None, adaptive.contains(&true))?;
+        room.seats = seats;
+        let id = self.begin_in(room, adaptive.contains(&true))?;
         if !open.replaces.is_empty() {
             self.discard(&open.replaces)?;
         }
@@ -751,6 +762,18 @@ impl Actor {
             .filter(|id| self.rooms.contains_key(id))
             .ok_or_else(|| Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such room"))
     }
+}
+
+/// The room that a client asks for. `seeds`: of a random board, and of a race's.
+fn room_asked_for(open: &control::OpenRoom, id: MatchId, [board, race]: [u64; 2]) -> Result<Room, Refusal> {
+    let setup = games::read(open.setup.as_ref(), open.choice.as_ref(), || board as u32)?;
+    AnyGame::new(&setup).map_err(|error| games::no_game(&setup, &error))?;
+    let seats = [local_seat(open.first.as_ref())?, local_seat(open.second.as_ref())?];
+    let pace = Pace::read(open.pace.as_ref())
+        .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
+    let (setup, pace) = setup::terms_here(setup, pace, &seats)?;
+    let record = MatchRecord::new(id, setup::drawn(setup, || race), Side::First).with_pace(pace);
+    new_room(record, seats)
 }
 
 pub(crate) fn new_room(record: MatchRecord, seats: [Seat; 2]) -> Result<Room, Refusal> {
