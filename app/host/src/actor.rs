@@ -58,6 +58,7 @@ use crate::link_task::LinkTasks;
 use crate::links::{LinkId, LinkNews};
 use crate::names::Names;
 use crate::nearby::Neighbourhood;
+use crate::notes;
 use crate::notifying::{self, Notifying};
 use crate::power::{Engines, Power, PowerNews};
 use crate::profile::Profile;
@@ -158,6 +159,8 @@ pub(crate) enum Replayed {
     Branch(Box<Room>),
     /// A kept one, whose room opens.
     Kept(Box<Room>),
+    /// A kept one, whose notes are changed.
+    Notes(Box<notes::Edited>),
 }
 
 /// A seat played by a bot.

@@ -86,15 +86,39 @@ pub(crate) fn legible(id: MatchId, journal: &Journal) -> Option<KeptNotes> {
     })
 }
 
-/// Changes the notes of a kept match as a client asks.
-pub(crate) fn edit(edit: &control::EditNotes, journal: &mut Journal) -> Result<(), Refusal> {
-    let saved = archive::saved(journal, &edit.room_id)?;
-    let kept = journal.notes_of(saved.record.id)?.unwrap_or_default();
-    let edited = edited(&saved.record, kept.clone(), edit)?;
-    if edited == kept {
+/// Changed notes of a kept match, which are not kept yet.
+pub(crate) struct Edited {
+    asked: control::EditNotes,
+    /// What the change was made from.
+    record: MatchRecord,
+    before: KeptNotes,
+    after: KeptNotes,
+}
+
+/// Reads what a client's change is about. The result computes the changed notes, on any thread: the match is replayed.
+pub(crate) fn to_edit(
+    asked: control::EditNotes,
+    journal: &Journal,
+) -> Result<impl FnOnce() -> Result<Edited, Refusal> + Send + use<>, Refusal> {
+    let record = archive::saved(journal, &asked.room_id)?.record;
+    let before = journal.notes_of(record.id)?.unwrap_or_default();
+    Ok(move || {
+        let after = edited(&record, before.clone(), &asked)?;
+        Ok(Edited { asked, record, before, after })
+    })
+}
+
+/// Keeps changed notes. If match or notes have changed meanwhile, the change is made once more, from what they are now.
+pub(crate) fn keep(edited: Edited, journal: &mut Journal) -> Result<(), Refusal> {
+    let Edited { asked, record, before, after } = edited;
+    let now = archive::saved(journal, &asked.room_id)?.record;
+    let kept = journal.notes_of(now.id)?.unwrap_or_default();
+    let is_same = now == record && kept == before;
+    let after = if is_same { after } else { self::edited(&now, kept.clone(), &asked)? };
+    if after == kept {
         return Ok(());
     }
-    Ok(journal.keep(|store| store.set_notes(saved.record.id, &edited))?)
+    Ok(journal.keep(|store| store.set_notes(now.id, &after))?)
 }
 
 /// The notes of a match after a client's change. The result counts as edited.
@@ -270,6 +294,37 @@ mod tests {
         assert_eq!(written(&show(&kept, 1, &[place(1)]).next.into_iter().collect::<Vec<_>>()), ["j4"]);
     }
 
+    /// What the host does for a request, at once.
+    fn ask(asked: control::EditNotes, journal: &mut Journal) -> Result<(), Refusal> {
+        let edited = to_edit(asked, journal)?;
+        keep(edited()?, journal)
+    }
+
+    #[test]
+    fn what_is_noted_while_a_change_is_computed_stays_and_a_match_that_is_deleted_meanwhile_gets_no_notes() {
+        let (mut journal, _folder) = Journal::for_test();
+        let record = record();
+        journal.keep(|store| store.begin(&record, Seat::BOTH_HERE, 1)).expect("saved");
+        let asked = |ply, change| control::EditNotes {
+            room_id: record.id.to_string(),
+            ply,
+            line: Vec::new(),
+            change: Some(change),
+        };
+        let slow = to_edit(asked(1, add(place(7))), &journal).expect("a match")().expect("legal");
+        ask(asked(0, comment("a game")), &mut journal).expect("saved");
+        keep(slow, &mut journal).expect("saved");
+        let kept = legible(record.id, &journal).expect("notes");
+        assert_eq!(written(&show(&kept, 1, &[]).beside), ["h4"]);
+        assert_eq!(show(&kept, 0, &[]).comment, "a game");
+
+        let slow = to_edit(asked(1, add(place(8))), &journal).expect("a match")().expect("legal");
+        journal.keep(|store| store.delete(record.id)).expect("deleted");
+        let refused = keep(slow, &mut journal).expect_err("there is no match");
+        assert_eq!(refused.code, RefusalCode::RefusalNoSuchRoom);
+        assert_eq!(legible(record.id, &journal), None);
+    }
+
     #[test]
     fn what_a_full_disk_does_not_keep_is_refused_and_the_notes_stay_as_they_were() {
         let (mut journal, _folder) = Journal::for_test();
@@ -280,7 +335,7 @@ mod tests {
             change: Some(comment(text)),
             ..control::EditNotes::default()
         };
-        super::edit(&comment("first"), &mut journal).expect("saved");
+        ask(comment("first"), &mut journal).expect("saved");
         let before = legible(record.id, &journal);
         journal
             .keep(|store| {
@@ -288,7 +343,7 @@ mod tests {
                 Ok(())
             })
             .expect("a limit can be set");
-        let refused = super::edit(&comment(&"好".repeat(4_000)), &mut journal).expect_err("there is no room");
+        let refused = ask(comment(&"好".repeat(4_000)), &mut journal).expect_err("there is no room");
         assert_eq!(refused.code, RefusalCode::RefusalDisk, "{refused:?}");
         assert_eq!(legible(record.id, &journal), before);
     }
@@ -303,12 +358,12 @@ mod tests {
             change: Some(edit_notes::Change::Comment("a game".into())),
             ..control::EditNotes::default()
         };
-        super::edit(&comment(), &mut journal).expect("saved");
+        ask(comment(), &mut journal).expect("saved");
         assert!(legible(record.id, &journal).is_some());
         let file = rusqlite::Connection::open(folder.path().join(DATABASE)).expect("a database");
         assert_eq!(file.execute("UPDATE notes SET content = x'ff'", []).expect("written"), 1);
         assert_eq!(legible(record.id, &journal), None);
-        assert!(super::edit(&comment(), &mut journal).is_err());
+        assert!(ask(comment(), &mut journal).is_err());
         let kept = file.query_row("SELECT content FROM notes", [], |row| row.get::<_, Vec<u8>>(0));
         assert_eq!(kept.expect("read"), [0xff]);
     }

@@ -80,6 +80,14 @@ impl Actor {
         self.replay(responder, move || archive::room(saved).map(|room| Replayed::Kept(Box::new(room))));
     }
 
+    /// Changes the notes of a kept match, which is replayed for it.
+    pub(crate) fn edit_notes(&mut self, responder: Responder, asked: control::EditNotes) {
+        match notes::to_edit(asked, &self.journal) {
+            Ok(edit) => self.replay(responder, move || Ok(Replayed::Notes(Box::new(edit()?)))),
+            Err(refusal) => responder.refuse(refusal),
+        }
+    }
+
     /// Replays or makes a match on another thread; [`replayed`](Self::replayed) answers.
     pub(crate) fn replay(
         &mut self,
@@ -97,6 +105,7 @@ impl Actor {
             Replayed::New(room, open) => self.begin_asked(*room, &open),
             Replayed::Branch(room) => self.begin_in(*room, false).map(in_room),
             Replayed::Kept(room) => self.reopen_replayed(*room),
+            Replayed::Notes(edited) => notes::keep(*edited, &mut self.journal).map(|()| done()),
         });
         self.show_changes();
         responder.answer(answer);

@@ -20,7 +20,6 @@ use crate::fair_play;
 use crate::games;
 use crate::gifts;
 use crate::lessons;
-use crate::notes;
 use crate::profile;
 use crate::puzzles;
 use crate::radios;
@@ -61,6 +60,7 @@ impl Actor {
             Body::Explore(explore) => self.explore(responder, explore),
             Body::SetUp(asked) => self.set_up(responder, asked),
             Body::OpenRoom(open) => self.open_room(responder, open),
+            Body::EditNotes(edit) => self.edit_notes(responder, edit),
             Body::Branch(branch) => self.branch(responder, branch),
             Body::ResumeRoom(resume) => self.resume_kept(responder, &resume.room_id),
             Body::ListMatches(list) => self.list_matches(responder, &list),
@@ -111,6 +111,7 @@ impl Actor {
             | Body::Explore(_)
             | Body::SetUp(_)
             | Body::OpenRoom(_)
+            | Body::EditNotes(_)
             | Body::Branch(_)
             | Body::ResumeRoom(_)
             | Body::ListMatches(_)
@@ -234,7 +235,6 @@ impl Actor {
                 self.forget(key).map(|()| done())
             }
             Body::AnalyseMatch(asked) => self.analyse_match(&asked),
-            Body::EditNotes(edit) => notes::edit(&edit, &mut self.journal).map(|()| done()),
             Body::Discard(discard) => self.discard(&discard.room_id),
             Body::Give(give) => self.give(&give),
             Body::AnswerGift(answer) => self.answer_gift(&answer),
