@@ -132,7 +132,7 @@ pub(crate) struct Met {
     pub(crate) friend: SavedFriend,
     /// Carrier of the pairing, if it was unknown before.
     pub(crate) carrier: Option<control::Carrier>,
-    /// The previous name, if it has changed.
+    /// The previous name, if it has changed; empty if this is the first one.
     pub(crate) renamed: Option<String>,
 }
 
@@ -145,8 +145,7 @@ impl session::Journal for OfPeer<'_> {
             return self.journal.keep(|store| store.write_entry(key, entry, now));
         };
         let met = self.met.last().map(|met| &met.friend).or(self.friend);
-        let renamed =
-            met.map(|friend| friend.name.clone()).filter(|before| before != name && !before.is_empty());
+        let renamed = met.map(|friend| friend.name.clone()).filter(|before| before != name);
         let friend = SavedFriend {
             key,
             name: name.clone(),

@@ -31,6 +31,13 @@ struct Name {
     is_shared: bool,
 }
 
+/// What stands for a player without a name: the beginning of the key.
+pub(crate) fn stand_in(key: PlayerId) -> String {
+    let mut key = key.to_string();
+    key.truncate(FINGERPRINT);
+    key
+}
+
 impl Names {
     /// Sets a player's name.
     pub(crate) fn put(&mut self, key: PlayerId, name: &str, is_friend: bool) {
@@ -49,10 +56,7 @@ impl Names {
     /// player, or one without a name.
     pub(crate) fn shown(&self, key: PlayerId) -> String {
         match self.all.get(&key) {
-            Some(one) if one.is_shared => {
-                let key = key.to_string();
-                format!("{} ({})", one.said, &key[..FINGERPRINT])
-            }
+            Some(one) if one.is_shared => format!("{} ({})", one.said, stand_in(key)),
             Some(one) => one.said.clone(),
             None => String::new(),
         }

@@ -165,6 +165,22 @@ async fn a_new_name_that_looks_like_another_friends_is_told_of_a_muted_friend_an
     scene.check_undisturbed().await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_first_name_is_told_only_if_it_looks_like_another_friends_and_no_name_is_told_as_nothing() {
+    let mut scene = Scene::new(138).await;
+    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name == "Ben").expect("a friend");
+    let key = ben.id[..5].to_owned();
+    for name in ["", "Zoe", "", "Carl"] {
+        let named = Hello { name: name.into(), ..scene.hello() };
+        scene.say_from_the_start(vec![named.into()]).await;
+    }
+    let told = scene.anna.client.seen.notices.iter().filter(|one| one.kind() == NoticeKind::NoticeRenamed);
+    let told: Vec<(&str, &str)> = told.map(|one| (one.name.as_str(), one.detail.as_str())).collect();
+    let (key, alike) = (key.as_str(), format!("Carl ({key})"));
+    assert_eq!(told, [("Ben", key), ("Zoe", key), (key, alike.as_str())]);
+    scene.check_undisturbed().await;
+}
+
 /// The record of the attacked match with another revision, and an acknowledgement that takes the difference back, repeatedly.
 fn differences(scene: &Scene, count: u32) -> Vec<Envelope> {
     let room = &scene.anna.client.seen.rooms[&scene.attacked];

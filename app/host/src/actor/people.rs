@@ -17,6 +17,7 @@ use crate::gifts::Gift;
 use crate::invitations::Offered;
 use crate::journal::{CAPABILITIES, MET_BY, Met, OfPeer};
 use crate::links::Order;
+use crate::names;
 use crate::peer::{Comparison, DriveError, Interest, Peer};
 use crate::refusal::Refusal;
 use crate::room::{PlayerId, Room, Seat};
@@ -270,14 +271,17 @@ impl Actor {
         }
     }
 
-    /// Tells clients a friend's new name: of a muted friend, and beyond the rate limit, if it looks like another friend's.
+    /// Tells clients a friend's new name: of a muted friend, and beyond the rate limit, if it looks like another friend's. The first
+    /// name of a friend, who had none in the friend code, is told only then.
     fn renamed(&mut self, key: PlayerId, before: String) {
         let now = Instant::now();
         let muted = self.people.get(&key).and_then(|peer| peer.friend.as_ref()).is_some_and(|one| one.muted);
         let likens = self.names.friends_alike(key).any(|other| self.rings.friend_looks_like(key, other, now));
-        if likens || !muted && self.rings.friend_is_renamed(key, now) {
-            let detail = self.names.shown(key);
-            self.notice(control::Notice { name: before, detail, ..notice(NoticeKind::NoticeRenamed) });
+        let is_noticed = !muted && !before.is_empty();
+        if likens || is_noticed && self.rings.friend_is_renamed(key, now) {
+            let [name, detail] = [before, self.names.shown(key)]
+                .map(|name| if name.is_empty() { names::stand_in(key) } else { name });
+            self.notice(control::Notice { name, detail, ..notice(NoticeKind::NoticeRenamed) });
         }
     }
 
