@@ -48,7 +48,8 @@ impl News {
         match body {
             Body::Invitation(one) if !one.mine => {
                 let Some(id) = parse_match_name(&one.invite_id) else { return Vec::new() };
-                let summary = say(format!("{} 邀你下棋", one.name), format!("{} invites you", one.name));
+                let name = person(&one.name, language);
+                let summary = say(format!("{name} 邀你下棋"), format!("{name} invites you"));
                 let setup = wire::read_setup(one.setup.as_ref()).ok();
                 let spoken = if language == Language::Chinese {
                     engine::Language::Chinese
@@ -63,10 +64,9 @@ impl News {
             }
             Body::Comparison(one) if !one.answered_here => {
                 let Some(key) = PlayerId::parse(&one.peer) else { return Vec::new() };
-                let summary = say(
-                    format!("{} 想加你为好友", one.name),
-                    format!("{} wants to add you as a friend", one.name),
-                );
+                let name = person(&one.name, language);
+                let summary =
+                    say(format!("{name} 想加你为好友"), format!("{name} wants to add you as a friend"));
                 let what = say(
                     "请核对两块屏幕上的图案和数字".into(),
                     "Compare the pictures and numbers on both screens".into(),
@@ -94,6 +94,7 @@ impl News {
             }
             Body::Said(said) if !said.mine && !said.text.is_empty() => {
                 let name = self.rooms.get(&said.room_id).map_or("", |known| &known.name);
+                let name = person(name, language);
                 match parse_match_name(&said.room_id) {
                     Some(id) => show(Subject::Match(id), Urgency::Normal, name.into(), said.text.clone()),
                     None => Vec::new(),
@@ -156,7 +157,7 @@ impl News {
             _ => false,
         });
         let mut now = Known {
-            name: name.unwrap_or_default(),
+            name: person(name.as_deref().unwrap_or_default(), language).to_owned(),
             plies: room.record.len(),
             my_turn: room.can_act,
             offered: room.offer.as_ref().filter(|offer| !offer.mine).map(|offer| offer.kind),
@@ -218,6 +219,15 @@ impl News {
     }
 }
 
+/// What a person is called: a device need not have a name. In the words of the app.
+fn person(name: &str, language: Language) -> &str {
+    match (name, language) {
+        ("", Language::Chinese) => "无名棋手",
+        ("", _) => "Unnamed player",
+        _ => name,
+    }
+}
+
 fn withdraw(subject: Option<Subject>) -> Vec<Order> {
     subject.map(Order::Withdraw).into_iter().collect()
 }
@@ -247,6 +257,30 @@ mod tests {
             Order::Show(one) => Some((one.summary, one.body)),
             Order::Withdraw(_) | Order::WithdrawAll => None,
         }
+    }
+
+    #[test]
+    fn who_has_no_name_is_called_something_in_both_languages() {
+        let summary = |news: &mut News, body: &event::Body, language| match news.heard(body, language).pop() {
+            Some(Order::Show(one)) => one.summary,
+            _ => panic!("it is news: {body:?}"),
+        };
+        let invitation = control::Invitation { invite_id: ID.to_string(), ..control::Invitation::default() };
+        let comparison =
+            control::Comparison { peer: PlayerId([7; 32]).to_string(), ..control::Comparison::default() };
+        let mut news = News::default();
+        for (language, name) in [(Language::Chinese, "无名棋手"), (Language::English, "Unnamed player")] {
+            for body in
+                [event::Body::Invitation(invitation.clone()), event::Body::Comparison(comparison.clone())]
+            {
+                let said = summary(&mut news, &body, language);
+                assert!(said.starts_with(name), "{said}");
+            }
+        }
+        let nameless = |plies| control::Room { second: Some(control::Seat::default()), ..room(plies, true) };
+        assert_eq!(told(&mut news, &nameless(0)), None);
+        let said = told(&mut news, &nameless(2)).expect("the move is news");
+        assert_eq!(said.0, "Unnamed player");
     }
 
     #[test]

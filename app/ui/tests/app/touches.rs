@@ -7,7 +7,9 @@ use i_slint_backend_testing::{AccessibleRole, ElementHandle};
 use proto::board::{Side, action};
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;
-use qiyou::screens::{BoardAdapter, Dialog, Game, LessonAdapter, Navigation, NewGameAdapter, Page, Remark};
+use qiyou::screens::{
+    BoardAdapter, Dialog, Game, LessonAdapter, Navigation, NewGameAdapter, Page, Remark, Words,
+};
 use slint::platform::Key;
 use slint::{ComponentHandle, Model};
 
@@ -736,6 +738,17 @@ fn the_size_of_a_go_board_and_its_rules_are_chosen_apart() {
 
 pub(crate) fn remark_says(told: &Told) -> String {
     told.app.window().global::<Navigation<'_>>().get_remark_name().to_string()
+}
+
+#[test]
+fn a_friend_without_a_name_is_called_something_in_a_remark() {
+    let stage = Stage::new();
+    let mut told = playing(&stage, games::against_the_device(&games::go_counting(), engine::Side::Second));
+    let kind = control::NoticeKind::NoticeNewFriend.into();
+    told.say(event::Body::Notice(control::Notice { kind, ..Default::default() }));
+    assert_eq!((remark(&told), remark_says(&told).as_str()), (Remark::NewFriend, ""));
+    let said = told.app.window().global::<Words<'_>>().invoke_remark(Remark::NewFriend, "".into());
+    assert_eq!(said, "You and Unnamed player are friends now");
 }
 
 #[test]
