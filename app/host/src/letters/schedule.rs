@@ -1,5 +1,5 @@
 //! When letters are written, as a machine without I/O: once for each state of a match that the friend is not known to have, and
-//! again after days without a sign of it.
+//! again after days in which that has not changed. A receipt does not change it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,7 +13,8 @@ use crate::room::PlayerId;
 /// Delay after the loss of a link or a change of a match before a letter is written: the link may return, or a bot may move.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A letter without any response is written again after this time: servers keep letters for weeks, but not all do.
+/// A state that the friend is still not known to have is written again after this time: servers keep letters for weeks, but not all
+/// do. A receipt is a server's word, and delays nothing.
 const AGAIN: Duration = Duration::from_hours(72);
 
 /// Delay after a letter that could not be sent, or was returned.
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_of_which_nothing_is_heard_is_written_again_and_again_without_any_change() {
+    fn a_state_that_the_friend_is_not_known_to_have_is_written_again_and_again_also_after_receipts() {
         let (mut letters, mut now) = (LetterSchedule::default(), Instant::now());
         letters.on_change(now);
         now += PATIENCE;
@@ -348,7 +349,9 @@ mod tests {
             assert_eq!(check(&mut letters, Occasion::Time, now, BEN), [draft("a")]);
             assert_eq!(letters.number(), number);
             letters.wrote(draft("a"), Some(number), now);
-            assert!(letters.on_stage(number, LetterStage::AtServer, at(now)).is_some());
+            for stage in [LetterStage::AtServer, LetterStage::Delivered] {
+                assert!(letters.on_stage(number, stage, at(now)).is_some());
+            }
             now += AGAIN;
         }
     }
