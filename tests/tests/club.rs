@@ -146,7 +146,7 @@ async fn a_declined_pairing_can_be_begun_again_and_a_match_of_their_own_counts()
 #[tokio::test(start_paused = true)]
 async fn a_late_client_sees_the_evening_and_what_is_refused_says_why() {
     let mut house = House::new(63);
-    let (mut anna, mut ben) = pair(&mut house).await;
+    let (mut anna, _ben) = pair(&mut house).await;
     evening(&mut anna).await;
     let late = Client::attach(anna.host().client()).await;
     assert_eq!(late.seen.clubs, anna.client.seen.clubs);
