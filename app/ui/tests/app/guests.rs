@@ -6,20 +6,10 @@ use qiyou::headless::Stage;
 use qiyou::screens::{Dialog, GuestAdapter, Page, Remark};
 use slint::ComponentHandle;
 
+use crate::support::guests::with_two_guests;
 use crate::support::hotspot::hotspot;
-use crate::support::{body, guest, here, room, show_guest_code, show_guest_code_of, with_guest};
+use crate::support::{body, guest, here, radio, show_guest_code, show_guest_code_of, with_guest};
 use crate::touches::{dialog, only, page, playing, playing_at, remark, says, started, tap};
-
-/// A match of two guests, who were given these names.
-fn with_two_guests(first: &str, second: &str) -> control::Room {
-    let guest = |name: &str| control::Seat {
-        who: Some(control::seat::Who::Guest(true)),
-        name: name.into(),
-        away: true,
-        ..Default::default()
-    };
-    room(guest(first), guest(second), &[])
-}
 
 /// So tall that nothing has to be scrolled to.
 const TALL: (u32, u32, f32) = (720, 3_000, 2.0);
@@ -28,10 +18,11 @@ const TALL: (u32, u32, f32) = (720, 3_000, 2.0);
 fn somebody_without_qiyou_is_given_a_code_and_the_match_begins_when_they_come() {
     let stage = Stage::new();
     let mut told = started(&stage);
+    told.say(radio(control::RadioState::RadioReady));
     told.app.go(Page::Nearby);
     stage.settle(&told.scene);
     told.asked();
-    told.app.window().global::<GuestAdapter<'_>>().invoke_open();
+    tap(&stage, &told, "Someone without Qiyou");
     let asked = told.asked();
     let request::Body::OpenRoom(opened) = body(&asked[0]).clone() else { panic!("{asked:?}") };
     let seats = [opened.first, opened.second].map(|seat| seat.expect("a seat").who);

@@ -125,8 +125,14 @@ pub(crate) fn show(stage: &qiyou::headless::Stage, told: &Told, club: Club) {
     told.app.go(Page::Club);
 }
 
+/// Opens a dialog on the page of this evening.
+fn ask(stage: &qiyou::headless::Stage, told: &Told, club: Club, dialog: Dialog) {
+    show(stage, told, club);
+    told.app.ask(dialog);
+}
+
 /// The stories.
-pub(super) const CLUB: [(&str, Tell); 7] = [
+pub(super) const CLUB: [(&str, Tell); 12] = [
     ("club", |stage, told| show(stage, told, running())),
     ("club-gathering", |stage, told| show(stage, told, gathering())),
     ("club-new", |_, told| told.app.go(Page::Club)),
@@ -135,9 +141,16 @@ pub(super) const CLUB: [(&str, Tell); 7] = [
         told.app.window().global::<ClubAdapter<'_>>().invoke_enter(2);
     }),
     ("club-add", |stage, told| {
-        show(stage, told, Club { players: players().split_off(2), ..gathering() });
-        told.app.ask(Dialog::ClubAdd);
+        ask(stage, told, Club { players: players().split_off(2), ..gathering() }, Dialog::ClubAdd);
     }),
+    ("club-start", |stage, told| ask(stage, told, gathering(), Dialog::ClubStart)),
+    ("club-leave", |stage, told| ask(stage, told, running(), Dialog::ClubLeave)),
+    ("club-leaver", |stage, told| {
+        show(stage, told, running());
+        told.app.window().global::<ClubAdapter<'_>>().invoke_remove(5);
+    }),
+    ("club-finish", |stage, told| ask(stage, told, running(), Dialog::ClubFinish)),
+    ("club-discard", |stage, told| ask(stage, told, running(), Dialog::ClubDiscard)),
     ("club-home", |stage, told| {
         friends_near(told);
         told.say(event::Body::Club(running()));

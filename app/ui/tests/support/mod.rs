@@ -5,6 +5,7 @@ pub(crate) mod doctor;
 pub(crate) mod engines;
 pub(crate) mod field_test;
 pub(crate) mod games;
+pub(crate) mod guests;
 pub(crate) mod hotspot;
 mod kept;
 pub(crate) mod notes;
@@ -850,6 +851,7 @@ pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
         .into_iter()
         .chain(puzzles::MISTAKES)
         .chain(hotspot::HOTSPOT)
+        .chain(guests::GUESTS)
         .chain(several::SEVERAL)
         .chain(engines::ENGINES)
         .chain(doctor::DOCTOR)
