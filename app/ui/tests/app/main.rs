@@ -11,6 +11,7 @@ mod ends;
 mod engines;
 mod feel;
 mod field_test;
+mod gamepad;
 mod gifts;
 mod golden;
 mod guests;
