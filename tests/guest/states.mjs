@@ -26,7 +26,7 @@ export async function enter(browser, address, name, options = {}) {
       window.setTimeout = (run, ms = 0, ...given) => (ms > longest ? 0 : later(run, ms, ...given));
     }, LONGEST);
   }
-  await page.goto(`${address}/#${name}`);
+  await page.goto(story.bare ? `${address}/` : `${address}/#${name}`);
   await settled(page);
   for (const [what, argument] of story.do ?? []) {
     await DOES[what](page, argument);

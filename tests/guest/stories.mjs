@@ -136,7 +136,21 @@ const raceOver = room(
   { turn: "unspecified", can_act: false, race: { ...race, my_clock_runs: false, i_finished: true, my_presses: 9, my_elapsed_ms: 21_400, they_stopped: true, their_elapsed_ms: 21_400 }, result: { winner: "second", ending: "faster", words: words("", "") } },
 );
 
+const ended = { turn: "unspecified", can_act: false, can_take_back: false, can_offer_draw: false, can_resign: false, can_pause: false };
+const drawn = room(
+  { ...gomokuBoard, turn: "unspecified", touch: quiet },
+  { ...ended, record, rule: words("Standard", "标准"), result: { winner: "unspecified", ending: "draw_agreed", words: words("A draw by agreement.", "双方同意和棋。") } },
+);
+const timedOut = room(
+  { ...goBoard, turn: "unspecified", touch: quiet, choices: [] },
+  {
+    ...ended, record: go.record, pace: go.pace, pace_name: go.pace_name, clocks: [clocks[0], { left_ms: 0, running: false, byo_yomi: true, periods: 0 }],
+    result: { winner: "first", ending: "time", words: words("Black wins on time.", "白方超时，黑方胜。") },
+  },
+);
+
 const offered = (kind) => ({ ...gomoku, offer: { number: 4, kind, mine: false, by: "first" } });
+const paused = { ...go, paused: true, can_act: false, can_continue: true, can_pause: false, board: { ...goBoard, touch: quiet, choices: [] } };
 const swap2 = room(
   { ...gomokuBoard, ply: 3, pieces: stones("h8 j9", "i10"), last: { place: named("j9") }, touch: { ...quiet, kind: "choose" }, choices: [{ choose: "black" }, { choose: "white" }, { choose: "two_more" }] },
   { record: ["h8", "i10", "j9"], rule: words("Standard, swap2", "标准，三手交换") },
@@ -179,8 +193,8 @@ const finished = {
   rounds: evening.rounds.map((one) => ({ ...one, games: one.games.map((game) => ({ ...game, result: game.result ?? "first_wins", begun: true })) })),
 };
 
-/// By their tokens. `do`: what is touched until the state is there, as [action, argument]; `fresh`: the name was not given before; `shows`: what
-/// the story is about, as texts of the page or of the question in front of it, where each point of the board says its label; `exact`: the same
+/// By their tokens. `do`: what is touched until the state is there, as [action, argument]; `fresh`: the name was not given before; `bare`: the page
+/// is opened without a token; `shows`: what the story is about, as texts of the page or of the question in front of it, where each point of the board says its label; `exact`: the same
 /// where points are larger than a finger.
 export const STORIES = {
   start: { ...seat(gomoku, { name: "" }), fresh: true, shows: words(["Anna's Deck invites you to play Gomoku", "Your name"], ["Anna's Deck 邀你下五子棋", "你的名字"]) },
@@ -217,7 +231,7 @@ export const STORIES = {
   },
   away: { ...seat({ ...gomoku, can_act: false, first: { ...gomoku.first, present: false } }), shows: words(["away; the game waits"], ["不在，棋局等着"]) },
   said: { sends: [...seat(gomoku).sends, { said: { number: 1, mine: false, name: "Anna's Deck", phrase: "good-move", text: "", words: words("Good move!", "好棋！") } }], shows: words(["“Good move!”"], ["“好棋！”"]) },
-  paused: { ...seat({ ...go, paused: true, can_act: false, can_continue: true, can_pause: false, board: { ...goBoard, touch: quiet, choices: [] } }), shows: words(["Paused", "Continue"], ["已暂停", "继续"]) },
+  paused: { ...seat(paused), shows: words(["Paused", "Continue"], ["已暂停", "继续"]) },
   offerdraw: { ...seat(offered("draw")), shows: words(["Anna's Deck offers a draw", "Agree", "Decline"], ["Anna's Deck 提议和棋", "同意", "不同意"]) },
   offerundo: { ...seat(offered("take_back")), shows: words(["Anna's Deck asks to undo a move", "Agree", "Decline"], ["Anna's Deck 想悔一步", "同意", "不同意"]) },
   offernew: { ...seat(offered("new_game")), shows: words(["Anna's Deck would like a new game", "Colours are swapped.", "Agree", "Decline"], ["Anna's Deck 想重新开一局", "双方换先。", "同意", "不同意"]) },
@@ -239,6 +253,26 @@ export const STORIES = {
   replaced: { sends: [{ closed: { why: "replaced", words: words("The page is open a second time.", "页面打开了两次。"), seconds: 0 } }], shows: words(["The game is open in another tab", "Continue here"], ["棋局在另一个标签页里打开了", "在这里接着下"]) },
   stopping: { sends: [{ closed: { why: "host_stopping", words: words("Qiyou was closed there.", "那边关掉了「棋友」。"), seconds: 0 } }], shows: words(["Qiyou was closed on the other device", "Ask for a new code to play on."], ["对方的设备关掉了「棋友」", "请对方再给一个二维码。"]) },
   waitlong: { sends: [{ closed: { why: "wait", words: words("", ""), seconds: 60 } }], shows: words(["Too many wrong codes", "Try again in "], ["错误的二维码太多", "秒后再试。"]) },
+  nocode: { sends: [], bare: true, shows: words(["Qiyou", "Scan the QR code on the other device to play."], ["棋友", "请扫另一台设备上的二维码来下棋。"]) },
+  connecting: { sends: [], shows: words(["Connecting…"], ["正在连接…"]) },
+  given: { sends: [{ closed: { why: "given", words: words("The seat was given to somebody else.", "座位让给了别人。"), seconds: 0 } }], shows: words(["has given this place to someone else", "Ask for a new one"], ["把座位让给了别人", "请对方再给一个"]) },
+  tooold: { sends: [{ closed: { why: "too_old", words: words("This page is too old.", "页面太旧。"), seconds: 0 } }], shows: words(["This page is older than the other device", "Load again"], ["这个页面的版本旧了", "重新载入"]) },
+  full: { sends: [{ closed: { why: "full", words: words("Too many are there.", "人太多了。"), seconds: 0 } }], shows: words(["Too many people are watching", "Try again when somebody has left.", "Try now"], ["旁观的人太多了", "等有人离开后再试。", "马上重试"]) },
+  lostfirst: { sends: ["lose"], shows: words(["Connection lost", "Stay in the same Wi-Fi as the other device", "Try now"], ["连接断了", "请和对方的设备连同一个 Wi-Fi", "马上重试"]) },
+  toofast: { sends: [{ closed: { why: "too_fast", words: words("Too many messages.", "消息太多。"), seconds: 5 } }], shows: words(["Connection lost. Trying again in 5 seconds…", "The game waits.", "Try now"], ["5 秒后重试", "棋局等着。", "马上重试"]) },
+  refused: {
+    ...seat(gomoku), do: [["press", "do-undo"]], answers: { offer: ({ id }) => ({ reply: { id, ok: false, words: words("Anna's Deck is away.", "Anna's Deck 不在。"), points: [] } }) },
+    shows: words(["Anna's Deck is away.", "J6, Black, last move"], ["Anna's Deck 不在。", "J6，黑，最后一步"]),
+  },
+  about: {
+    ...seat(gomoku), do: [["press", "do-more"], ["dialog", 6]],
+    shows: words(["About this page", "The other device is the referee", "This page isn't encrypted", "Nothing is installed."], ["关于这个页面", "对方的设备当裁判", "这个页面没有加密", "什么都不安装。"]),
+  },
+  offerpause: { ...seat(offered("pause")), shows: words(["Anna's Deck would like a pause", "Agree", "Decline"], ["Anna's Deck 想暂停一下", "同意", "不同意"]) },
+  offercontinue: { ...seat({ ...paused, offer: { number: 4, kind: "continue", mine: false, by: "first" } }), shows: words(["Anna's Deck would like to continue", "Agree", "Decline"], ["Anna's Deck 想接着下", "同意", "不同意"]) },
+  asked: { ...seat({ ...gomoku, offer: { number: 4, kind: "draw", mine: true, by: "second" } }), shows: words(["was asked for a draw…"], ["等对方答应和棋…"]) },
+  drawn: { ...seat(drawn), shows: words(["A draw", "Both agreed to a draw", "drew", "Rematch: this time you are Black"], ["和棋", "双方同意和棋", "和", "再来一局：这次你执黑"]) },
+  timeout: { ...seat(timedOut), shows: words(["You lost", "Time ran out", "0:00"], ["你输了", "时间用完", "0:00"]) },
 };
 
 /// Rooms that tests of the page's talk begin with.
