@@ -20,7 +20,7 @@ pub(crate) fn with_two_guests(first: &str, second: &str) -> control::Room {
 }
 
 /// Answers the pending request for a code: this device is in no network.
-pub(super) fn refuse_guest_code(told: &mut Told) {
+fn refuse_guest_code(told: &mut Told) {
     let all = told.asked();
     let asked = all.iter().find(|one| matches!(body(one), request::Body::ShowGuestCode(_)));
     let id = asked.unwrap_or_else(|| panic!("no code was asked for: {all:?}")).id;
@@ -50,7 +50,7 @@ fn after_arrival(stage: &Stage, told: &mut Told, present: bool) {
     show_guest_code(told);
 }
 
-pub(crate) const GUESTS: [(&str, Tell); 5] = [
+pub(crate) const GUESTS: [(&str, Tell); 6] = [
     ("guest-watchers", |stage, told| {
         ask(stage, told, with_guest("Ben"), true);
         show_guest_code(told);
@@ -60,6 +60,12 @@ pub(crate) const GUESTS: [(&str, Tell); 5] = [
     ("guest-trouble", |stage, told| {
         ask(stage, told, with_guest(""), false);
         refuse_guest_code(told);
+    }),
+    ("guest-starting", |stage, told| {
+        ask(stage, told, with_guest(""), false);
+        refuse_guest_code(told);
+        let starting = control::HotspotState::HotspotStarting.into();
+        told.say(event::Body::Hotspot(control::Hotspot { state: starting, ..Default::default() }));
     }),
     ("guest-present", |stage, told| after_arrival(stage, told, true)),
     ("guest-gone", |stage, told| after_arrival(stage, told, false)),

@@ -5,26 +5,16 @@ use std::time::Duration;
 use proto::control::{self, event};
 use slint::ComponentHandle;
 
-use super::guests::refuse_guest_code;
 use super::{Tell, open, show_guest_code, with_guest};
 
-pub(crate) const HOTSPOT: [(&str, Tell); 2] = [
-    ("guest-hotspot", |stage, told| {
-        open(stage, told, with_guest(""));
-        told.app.window().global::<qiyou::screens::GuestAdapter<'_>>().invoke_show(false);
-        show_guest_code(told);
-        told.say(event::Body::Hotspot(hotspot()));
-        stage.pass(Duration::ZERO);
-        show_guest_code(told);
-    }),
-    ("guest-starting", |stage, told| {
-        open(stage, told, with_guest(""));
-        told.app.window().global::<qiyou::screens::GuestAdapter<'_>>().invoke_show(false);
-        refuse_guest_code(told);
-        let starting = control::HotspotState::HotspotStarting.into();
-        told.say(event::Body::Hotspot(control::Hotspot { state: starting, ..Default::default() }));
-    }),
-];
+pub(crate) const HOTSPOT: [(&str, Tell); 1] = [("guest-hotspot", |stage, told| {
+    open(stage, told, with_guest(""));
+    told.app.window().global::<qiyou::screens::GuestAdapter<'_>>().invoke_show(false);
+    show_guest_code(told);
+    told.say(event::Body::Hotspot(hotspot()));
+    stage.pass(Duration::ZERO);
+    show_guest_code(told);
+})];
 
 /// The Wi-Fi of this device, as it is up.
 pub(crate) fn hotspot() -> control::Hotspot {
