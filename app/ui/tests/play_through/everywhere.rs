@@ -295,7 +295,7 @@ const PAGES: [Page; 15] = [
     Page::Club,
 ];
 
-/// Dialogs that open without anybody else.
+/// Dialogs that open without anybody else. Those of an evening that has players are in `evening`; a host of these tests has no guests.
 const DIALOGS: [Dialog; 28] = [
     Dialog::ConfirmResign,
     Dialog::ConfirmNewGame,
@@ -323,8 +323,8 @@ const DIALOGS: [Dialog; 28] = [
     Dialog::Doctor,
     Dialog::FieldTest,
     Dialog::None,
-    Dialog::Files,
-    Dialog::More,
+    Dialog::ClubAdd,
+    Dialog::ClubDiscard,
 ];
 
 fn everywhere(held: Held) {

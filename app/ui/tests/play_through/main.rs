@@ -5,6 +5,7 @@
 mod seed;
 
 mod debts;
+mod evening;
 mod everywhere;
 mod eyes;
 mod files;
