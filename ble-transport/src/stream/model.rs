@@ -11,6 +11,7 @@ use proptest::prelude::*;
 
 use super::greeting::GREETING_WAIT;
 use super::receiving::ACK_DELAY;
+use super::sending::{MAX_RTO, SMALLEST_WINDOW};
 use super::*;
 
 /// Sebastiano Vigna's SplitMix64: small, and the same on every platform.
@@ -553,6 +554,58 @@ fn a_late_answer_costs_one_fragment_and_no_window() {
 }
 
 #[test]
+fn a_second_timeout_counts_all_as_lost_and_narrows_the_window_which_widens_again() {
+    let now = Instant::now();
+    let (mut central, mut peripheral) = opened(now);
+    central.write(now, &[7; 1800]);
+    central.flush();
+    assert_eq!(sends(&mut central, now).len(), 4);
+    let window = central.window();
+    let first = next_turn(&mut central, now);
+    assert_eq!(sends(&mut central, first).len(), 1, "one fragment asks");
+    assert_eq!(central.window(), window, "the others may be late");
+    let second = next_turn(&mut central, first);
+    // Counted from when the others were sent.
+    assert_eq!(second - now, (first - now) * 2, "twice as patiently");
+    let mut again = match central.poll(second) {
+        Output::Send(fragment) => vec![fragment],
+        idle @ Output::Idle { .. } => panic!("{idle:?}"),
+    };
+    assert_eq!(central.flight.iter().map(|one| one.lost).collect::<Vec<_>>(), [false, true, true, true]);
+    let narrow = SMALLEST_WINDOW as u32;
+    assert_eq!((central.window(), central.ssthresh as u32), (narrow, window / 2));
+    again.extend(sends(&mut central, second));
+    assert_eq!(again.len(), narrow as usize, "no more than the window");
+    assert_eq!(
+        next_turn(&mut central, second),
+        second + MAX_RTO,
+        "twice as patiently again, up to the ceiling"
+    );
+
+    // The air carries again. What is lost goes first, and does not widen the window.
+    let way = Duration::from_millis(60);
+    let mut at = second + way;
+    deliver(&mut central, &mut peripheral, at, &again);
+    let rest = sends(&mut central, at);
+    assert_eq!((rest.len(), central.counts().retransmitted), (2, 5));
+    at += way;
+    deliver(&mut central, &mut peripheral, at, &rest);
+    assert!(central.all_arrived() && peripheral.readable() == 1800);
+    assert_eq!((central.window(), central.recovery_point), (narrow, None));
+    // Each that arrives widens it up to the threshold, beyond it all of a round trip together by less than one.
+    central.write(at, &[8; 3600]);
+    central.flush();
+    for (sent, wider) in [(narrow, window / 2), (window / 2, window / 2)] {
+        let there = sends(&mut central, at);
+        assert_eq!(there.len(), sent as usize);
+        at += way;
+        deliver(&mut central, &mut peripheral, at, &there);
+        assert_eq!(central.window(), wider);
+    }
+    assert_eq!(central.counts().retransmitted, 5, "nothing is lost any more");
+}
+
+#[test]
 fn on_a_slow_air_only_the_first_word_is_repeated() {
     // Longer than the initial RTO, and than the ceiling of the RTO.
     for way in [900, 1_200].map(Duration::from_millis) {
@@ -770,6 +823,22 @@ fn opened(now: Instant) -> (Stream, Stream) {
     }
     assert!(central.is_open() && peripheral.is_open());
     (central, peripheral)
+}
+
+/// When this stream, which has nothing to send now, wants to be asked again.
+fn next_turn(stream: &mut Stream, now: Instant) -> Instant {
+    let Output::Idle { until: Some(until) } = stream.poll(now) else { panic!("it waits for nothing") };
+    until
+}
+
+/// All of these arrive, and what is answered to them.
+fn deliver(central: &mut Stream, peripheral: &mut Stream, now: Instant, there: &[Bytes]) {
+    for fragment in there {
+        peripheral.handle(now, fragment);
+    }
+    for back in sends(peripheral, now) {
+        central.handle(now, &back);
+    }
 }
 
 fn sends(stream: &mut Stream, now: Instant) -> Vec<Bytes> {

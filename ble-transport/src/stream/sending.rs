@@ -20,7 +20,7 @@ const INITIAL_RTO: Duration = Duration::from_millis(700);
 /// Interval of window probes while the peer has no room.
 pub(super) const PROBE_EVERY: Duration = Duration::from_millis(500);
 
-const SMALLEST_WINDOW: f64 = 2.0;
+pub(super) const SMALLEST_WINDOW: f64 = 2.0;
 
 #[derive(Debug)]
 pub(super) struct InFlight {
