@@ -731,15 +731,19 @@ impl Task {
             // Retransmitted once there is a server.
             return;
         }
-        let mut message = Message::chat(Jid::from(to));
-        message.payloads.push(link::element(&link, &said));
-        // For a device that is online now: the server need neither store the message nor copy it to the account's other clients
-        // (XEP-0334).
-        for hint in ["no-store", "no-copy"] {
-            message.payloads.push(Element::builder(hint, "urn:xmpp:hints").build());
-        }
-        self.send(message).await;
+        self.send(link_message(to, &link, &said)).await;
     }
+}
+
+/// A message of a link. It is for a device that is online now: the server need neither store it nor copy it to the account's other
+/// clients (XEP-0334).
+fn link_message(to: FullJid, link: &str, said: &Said) -> Message {
+    let mut message = Message::chat(Jid::from(to));
+    message.payloads.push(link::element(link, said));
+    for hint in ["no-store", "no-copy"] {
+        message.payloads.push(Element::builder(hint, "urn:xmpp:hints").build());
+    }
+    message
 }
 
 /// A random link name of 64 bits.

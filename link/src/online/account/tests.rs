@@ -31,6 +31,20 @@ async fn a_link_of_another_version_is_answered_with_what_this_device_speaks() {
 }
 
 #[tokio::test]
+async fn what_links_say_is_to_be_neither_stored_nor_copied_to_another_client() {
+    let mut account = Harness::begin();
+    let _stream = account.dial();
+    let ToSend { to, link, said } = account.to_send.recv().await.expect("it opens");
+    for said in [said.expect("not its end"), Said::Speaks(link::VERSIONS)] {
+        let sent = link_message(to.clone(), &link, &said);
+        assert_eq!(sent.to, Some(Jid::from(to.clone())));
+        let hints = sent.payloads.iter().filter(|payload| payload.has_ns("urn:xmpp:hints"));
+        assert_eq!(hints.map(Element::name).collect::<Vec<_>>(), ["no-store", "no-copy"]);
+        assert_eq!(sent.payloads.iter().find_map(link::read), Some((link.clone(), said)));
+    }
+}
+
+#[tokio::test]
 async fn nobody_learns_from_an_answer_what_the_presence_does_not_tell() {
     let mut account = Harness::begin();
     let device = format!("{CONTACT}/qiyou");
