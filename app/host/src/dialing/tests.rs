@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use link::CarrierKind;
 
 use super::*;
+use crate::seed;
 
 const ANNA: PlayerId = PlayerId([1; 32]);
 const BEN: PlayerId = PlayerId([2; 32]);
@@ -498,25 +499,10 @@ fn a_friend_is_sought_while_the_person_is_about() {
     }
 }
 
-/// The seed is printed; `QIYOU_DIALING_SEED=17 cargo test -p host dialing` repeats a run.
-fn seed() -> u64 {
-    let given = std::env::var("QIYOU_DIALING_SEED").ok();
-    let seed = given.map_or_else(
-        || {
-            let mut bytes = [0; 8];
-            getrandom::fill(&mut bytes).expect("the system has randomness");
-            u64::from_le_bytes(bytes)
-        },
-        |text| text.parse().expect("a number"),
-    );
-    println!("QIYOU_DIALING_SEED={seed}");
-    seed
-}
-
 /// One machine in a random environment; the invariants are checked after each event.
 #[test]
 fn whatever_happens_nobody_is_dialed_twice_and_every_goal_ends() {
-    let mut random = engine::Rng::new(seed());
+    let mut random = engine::Rng::new(seed::begin("dialing", 1));
     for _ in 0..200 {
         let mut device = Device::new();
         let mut tries: BTreeMap<u64, Target> = BTreeMap::new();
@@ -769,7 +755,7 @@ fn two_look(whys: [(Reason, Duration); 2], random: &mut engine::Rng) -> (Duratio
 /// Runs 500 simulations: the 95th percentile and the maximum of the time in milliseconds, and the maximum number of
 /// attempts.
 fn many_look(mut begin: impl FnMut(&mut engine::Rng) -> [(Reason, Duration); 2]) -> (u128, u128, usize) {
-    let mut random = engine::Rng::new(seed());
+    let mut random = engine::Rng::new(seed::begin("dialing", 1));
     let mut times = Vec::new();
     let mut most = 0;
     for _ in 0..500 {
