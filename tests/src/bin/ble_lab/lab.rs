@@ -52,11 +52,20 @@ pub(crate) struct Options {
     /// In the part `storm`, inject these kinds of faults only, named as in the report.
     #[arg(long, value_delimiter = ',')]
     faults: Vec<String>,
-    /// Seed of the moments at which faults are injected.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    /// Seed of the moments at which faults are injected. Without it, as for random tests: `QIYOU_SEED`, else 1, and in CI a new one.
+    #[arg(long)]
+    seed: Option<u64>,
     #[command(flatten)]
     cell: Cell,
+}
+
+impl Options {
+    /// The dice of this run, whose seed is printed.
+    fn dice(&self) -> Dice {
+        let seed = self.seed.unwrap_or_else(|| tests::seed::begin("ble-lab", 1));
+        println!("ble-lab: seed {seed}");
+        Dice(seed)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, clap::ValueEnum)]
@@ -135,7 +144,7 @@ async fn play(options: &Options, report: &mut Report) -> Result<()> {
         let keep = try_join_all(lab.guests().map(|guest| guest.keep_bluetoothd(&crashed)));
         let plays = async {
             if options.cell.short {
-                short::play(&lab, &options.cell, options.seed, report).await
+                short::play(&lab, &options.cell, options.dice(), report).await
             } else {
                 parts(&lab, options, report).await
             }
@@ -292,8 +301,7 @@ async fn matches(
     report: &mut Report,
     plays: impl Fn(Part) -> bool,
 ) -> Result<()> {
-    let mut dice = Dice(options.seed);
-    println!("ble-lab: seed {}", options.seed);
+    let mut dice = options.dice();
     let pace = if plays(Part::Game) { Some(Pace::offer(lab).await?) } else { None };
     let mut table = Table::meet(lab, report).await.context("two strangers meet")?;
     let before = lab.air.reading().await?.traffic;

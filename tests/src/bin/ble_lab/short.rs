@@ -9,12 +9,10 @@ use crate::room;
 use anyhow::{Context, Result};
 use std::time::Duration;
 
-pub(crate) async fn play(lab: &Lab, cell: &Cell, seed: u64, report: &mut Report) -> Result<()> {
+pub(crate) async fn play(lab: &Lab, cell: &Cell, mut dice: Dice, report: &mut Report) -> Result<()> {
     if cell.devices > 2 {
         return room::play(lab, cell, report).await;
     }
-    let mut dice = Dice(seed);
-    println!("ble-lab: seed {seed}");
     let mut table = Table::meet(lab, report).await.context("two strangers meet")?;
     with(&mut table, Strike::Cut(Duration::ZERO), &mut dice, report).await?;
     table.gives_a_board(report).await.context("a whole board's record is given to a friend")?;
