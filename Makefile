@@ -65,7 +65,7 @@ play-through: ## a player that never tires: every page, button, lesson, puzzle a
 	@scripts/need build test
 	QIYOU_TEST_LIMIT=$${QIYOU_TEST_LIMIT:-5400} $(WITHIN) $(CARGO) test -p qiyou --locked --test play_through -- --include-ignored --nocapture
 
-night: ## run what takes too long for each change: make night, or make night PARTS="long fuzz …"; see docs/nightly.md
+night: ## run what takes too long for each change: make night, or make night PARTS="long fuzz …"; PARTS=seeds: random tests until one fails; see docs/nightly.md
 	@scripts/need build test lab carriers
 	scripts/night $(PARTS)
 
