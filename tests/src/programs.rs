@@ -4,8 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::OnceLock;
 
+use bytes::BytesMut;
+use proto::control::{Message, event};
+use proto::frame::{Arrival, FrameCodec, FrameLimit};
 use serde_json::Value;
-use tokio::net::UnixListener;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{UnixListener, UnixStream};
+use tokio_util::codec::Decoder;
 
 use crate::house::Device;
 
@@ -125,6 +130,40 @@ impl Hands {
             .kill_on_drop(true)
             .spawn()
             .expect("qiyouctl runs")
+    }
+
+    /// The same, once the host has told the command its whole state: whatever happens from now on, the command hears of it.
+    ///
+    /// # Panics
+    /// When the command ends before that.
+    pub async fn begin_attached(&self, words: &[&str]) -> tokio::process::Child {
+        let socket = self.socket.with_extension("between");
+        // A leftover of the command before.
+        let _ = std::fs::remove_file(&socket);
+        let listener = UnixListener::bind(&socket).expect("a socket in its own directory");
+        let child = Self { socket }.begin(words);
+        let (program, _) = listener.accept().await.expect("the command connects");
+        let host = UnixStream::connect(&self.socket).await.expect("the host is there");
+        let (mut from_program, mut to_program) = program.into_split();
+        let (mut from_host, mut to_host) = host.into_split();
+        // Either end closes the other one: what is dropped is shut down.
+        tokio::spawn(async move { tokio::io::copy(&mut from_program, &mut to_host).await });
+        let (mut codec, mut read) = (FrameCodec::new(FrameLimit::Local), BytesMut::new());
+        let mut is_told = false;
+        while !is_told {
+            let from = read.len();
+            let count = from_host.read_buf(&mut read).await.expect("the host is there");
+            assert!(count > 0, "the host has closed the connection of {words:?}");
+            to_program.write_all(&read[from..]).await.expect("the command is there");
+            while let Some(arrival) = codec.decode(&mut read).expect("frames") {
+                let Arrival::Next(frame) = arrival else { continue };
+                if let Ok(Message::Event(event)) = Message::decode(frame.msgid, &frame.payload) {
+                    is_told |= matches!(event.body, Some(event::Body::Ready(_)));
+                }
+            }
+        }
+        tokio::spawn(async move { tokio::io::copy(&mut from_host, &mut to_program).await });
+        child
     }
 
     /// Runs a command to its end; returns its output.

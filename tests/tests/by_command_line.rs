@@ -153,11 +153,9 @@ async fn whoever_does_not_say_the_same_makes_no_friend_and_the_exit_code_says_so
     assert_eq!(said.code, 5, "{said:?}");
     assert!(said.text("error").contains("has not answered yet"), "{said:?}");
     // An answer already given stands; the command waits for the other's answer.
-    let (here, there) = tokio::join!(anna.ctl(&["same", "--wait", "30"]), async {
-        // Long enough for the other command to have attached.
-        tokio::time::sleep(Duration::from_secs(3)).await;
-        ben.ctl(&["different"]).await
-    });
+    let waiting = anna.hands.begin_attached(&["same", "--wait", "30"]).await;
+    let there = ben.ctl(&["different"]).await;
+    let here = Said::of(&waiting.wait_with_output().await.expect("it ends"));
     assert_eq!((here.code, there.code), (5, 0), "{here:?} {there:?}");
     assert!(here.text("error").contains("did not say the same"), "{here:?}");
     for person in [&anna, &ben] {
@@ -602,11 +600,8 @@ async fn three_is_no_daemon_and_four_one_that_goes_away() {
 
     let mut waiting = Vec::new();
     for words in [&["watch"][..], &["scan", "--seconds", "60"], &["accept", "--wait", "60"]] {
-        waiting.push(anna.hands.begin(words));
+        waiting.push(anna.hands.begin_attached(words).await);
     }
-    // All are attached when a further client makes the host scan.
-    anna.sees("somebody looks around", |seen| seen.radio().is_some_and(|radio| radio.scanning)).await;
-    tokio::time::sleep(Duration::from_secs(4)).await;
     anna.device.kill().await;
     for child in waiting {
         let said = Said::of(&child.wait_with_output().await.expect("it ends"));
