@@ -28,8 +28,6 @@ const FIRST_TOLD: u32 = 1 << 31;
 pub(crate) struct Clubs {
     /// By number, oldest first. A number is the id for clients.
     all: Vec<(u32, Club)>,
-    /// Matches whose end gave their pairing its result, since the host started.
-    decided: BTreeSet<MatchId>,
     /// By number of an own evening: the friends whose devices show it, also after it was deleted.
     heard_of: BTreeMap<u32, BTreeSet<PlayerId>>,
     /// Friends' evenings, oldest first. They are not saved.
@@ -69,13 +67,7 @@ pub(crate) enum Way {
 
 impl Clubs {
     pub(crate) const fn new(kept: Vec<(u32, Club)>) -> Self {
-        Self {
-            all: kept,
-            decided: BTreeSet::new(),
-            heard_of: BTreeMap::new(),
-            told: Vec::new(),
-            last_told: FIRST_TOLD,
-        }
+        Self { all: kept, heard_of: BTreeMap::new(), told: Vec::new(), last_told: FIRST_TOLD }
     }
 
     /// All evenings, for a client that attaches.
@@ -293,13 +285,7 @@ impl Clubs {
             Ok(ClubResult::ClubNotPlayed) => Some(GameResult::NotPlayed),
             Err(_) => return Err(Refusal::new(RefusalCode::RefusalBadRequest, "no such result")),
         };
-        let room = self.edit(number, journal, |club| {
-            club.set_result(round, board, result)?;
-            Ok(club.game(round, board).and_then(|game| game.room))
-        })?;
-        // What a person enters stands, whatever becomes of the match.
-        room.map(|room| self.decided.remove(&room));
-        Ok(())
+        self.edit(number, journal, |club| club.set_result(round, board, result))
     }
 
     /// Notes that a pairing is played, in this match if there is one.
@@ -329,7 +315,7 @@ impl Clubs {
     }
 
     /// A room has changed. A new match of two players whose pairing is due becomes the match of that pairing; the result of a
-    /// pairing's match becomes the result of the pairing. Returns the evening that has changed.
+    /// pairing's match becomes the result of the pairing, until the match goes on. Returns the evening that has changed.
     pub(crate) fn on_room(&mut self, room: &Room, journal: &mut Journal) -> Result<Option<u32>, Refusal> {
         let id = room.id();
         if let Some(number) = self.evening_of(id) {
@@ -338,15 +324,11 @@ impl Clubs {
                 let result = result_of(club, room, result);
                 Ok(result.is_some_and(|result| club.on_match_end(id, result)))
             })?;
-            if ended {
-                self.decided.insert(id);
-            }
             return Ok(ended.then_some(number));
         }
-        if room.record().result.is_none() && self.decided.contains(&id) {
-            let changed = self.take_back_result(id, journal)?;
-            self.decided.remove(&id);
-            return Ok(changed);
+        if let Some(number) = self.evening_decided_by(id).filter(|_| room.record().result.is_none()) {
+            let reopened = self.edit(number, journal, |club| Ok(club.on_match_reopened(id)))?;
+            return Ok(reopened.then_some(number));
         }
         if room.record().result.is_some() || !room.record().actions.is_empty() {
             return Ok(None);
@@ -364,18 +346,6 @@ impl Clubs {
         Ok(Some(number))
     }
 
-    /// The match goes on after its end: its pairing is not over either.
-    fn take_back_result(&mut self, room: MatchId, journal: &mut Journal) -> Result<Option<u32>, Refusal> {
-        let is_it = |game: &&Game| game.room == Some(room);
-        let found = self.all.iter().find_map(|(number, club)| {
-            let game = club.games().iter().find(is_it)?;
-            (club.record().phase == Phase::Running).then_some((*number, game.round, game.board))
-        });
-        let Some((number, round, board)) = found else { return Ok(None) };
-        self.edit(number, journal, |club| club.set_result(round, board, None))?;
-        Ok(Some(number))
-    }
-
     /// The matches of pairings that are not over.
     pub(crate) fn open_matches(&self) -> Vec<MatchId> {
         let games = self.all.iter().flat_map(|(_, club)| club.games());
@@ -385,6 +355,12 @@ impl Clubs {
 
     fn evening_of(&self, id: MatchId) -> Option<u32> {
         self.all.iter().find(|(_, club)| club.game_in(id).is_some()).map(|(number, _)| *number)
+    }
+
+    /// The evening of a pairing that has its result from the end of this match.
+    fn evening_decided_by(&self, id: MatchId) -> Option<u32> {
+        let is_it = |game: &Game| game.room == Some(id) && game.by_match;
+        self.all.iter().find(|(_, club)| club.games().iter().any(is_it)).map(|(number, _)| *number)
     }
 }
 
@@ -726,6 +702,34 @@ mod tests {
         assert_eq!(game(&clubs, number, 2, 2).result(), ClubResult::ClubSecondWins);
         assert_eq!(clubs.on_room(&over, &mut journal).expect("kept"), None, "it is known");
         assert_eq!(journal.clubs().expect("read"), clubs.all);
+    }
+
+    #[test]
+    fn after_a_restart_a_match_that_goes_on_takes_its_result_back_and_its_new_end_counts() {
+        let (mut journal, _folder) = Journal::for_test();
+        let (mut clubs, number) = three(&mut journal);
+        let at = control::ClubBoard { round: 2, board: 2 };
+        clubs.begun(number, at, Some(MatchId([9; 16])), &mut journal).expect("begun");
+        let seats = [Seat::Here, Seat::Peer(BEN)];
+        let ends = |loser| room(9, seats.clone(), Some(MatchResult::Resigned(loser)));
+        let goes_on = room(9, seats.clone(), None);
+        clubs.on_room(&ends(Side::First), &mut journal).expect("kept");
+
+        let mut clubs = Clubs::new(journal.clubs().expect("read"));
+        assert_eq!(game(&clubs, number, 2, 2).result(), ClubResult::ClubSecondWins);
+        assert_eq!(clubs.on_room(&goes_on, &mut journal).expect("kept"), Some(number));
+        assert_eq!(game(&clubs, number, 2, 2).result(), ClubResult::Unspecified);
+        let mut clubs = Clubs::new(journal.clubs().expect("read"));
+        assert_eq!(clubs.on_room(&goes_on, &mut journal).expect("kept"), None, "it is open already");
+        assert_eq!(clubs.on_room(&ends(Side::Second), &mut journal).expect("kept"), Some(number));
+        assert_eq!(game(&clubs, number, 2, 2).result(), ClubResult::ClubFirstWins);
+
+        // What a person enters stands, whatever becomes of the match.
+        let verdict = control::ClubVerdict { round: 2, board: 2, result: ClubResult::ClubFirstWins.into() };
+        clubs.decide(number, verdict, &mut journal).expect("set");
+        let mut clubs = Clubs::new(journal.clubs().expect("read"));
+        assert_eq!(clubs.on_room(&goes_on, &mut journal).expect("kept"), None);
+        assert_eq!(game(&clubs, number, 2, 2).result(), ClubResult::ClubFirstWins);
     }
 
     #[test]

@@ -112,6 +112,8 @@ pub struct Game {
     pub room: Option<MatchId>,
     /// `None`: not over. Games of leavers have none, and are forfeit nevertheless.
     pub result: Option<GameResult>,
+    /// The result is the end of its match, and goes if that goes on; a result by hand stands.
+    pub by_match: bool,
 }
 
 /// How a pairing ended.
@@ -457,14 +459,31 @@ impl Club {
         if result.is_none() && phase == Phase::Finished {
             return Err(ClubRefused::Finished);
         }
-        game.result = result;
+        (game.result, game.by_match) = (result, false);
         Ok(())
     }
 
     /// The match of a game has ended. Returns whether its result is news: a result by hand stands.
     pub fn on_match_end(&mut self, room: MatchId, result: GameResult) -> bool {
         let Some(&Game { round, board, .. }) = self.game_in(room) else { return false };
-        self.record.phase == Phase::Running && self.set_result(round, board, Some(result)).is_ok()
+        if self.record.phase != Phase::Running {
+            return false;
+        }
+        let Ok(game) = self.game_mut(round, board) else { return false };
+        (game.result, game.by_match) = (Some(result), true);
+        true
+    }
+
+    /// The match goes on after its end, because its last move was taken back. Returns whether its pairing is open again: a result
+    /// by hand stands.
+    pub fn on_match_reopened(&mut self, room: MatchId) -> bool {
+        if self.record.phase != Phase::Running {
+            return false;
+        }
+        let mut games = self.record.games.iter_mut();
+        let Some(game) = games.find(|game| game.room == Some(room) && game.by_match) else { return false };
+        (game.result, game.by_match) = (None, false);
+        true
     }
 
     /// Ends the evening. Games that are not over count as not played.
@@ -584,5 +603,5 @@ impl Club {
 }
 
 const fn new_game(round: u8, board: u8, first: u8, second: u8) -> Game {
-    Game { round, board, first, second, begun: false, room: None, result: None }
+    Game { round, board, first, second, begun: false, room: None, result: None, by_match: false }
 }

@@ -233,6 +233,25 @@ fn a_match_gives_its_result_once_and_none_over_a_result_by_hand() {
 }
 
 #[test]
+fn a_result_goes_with_the_end_of_its_match_unless_it_was_corrected_by_hand_or_the_evening_is_over() {
+    let mut club = started(4, false);
+    let (one, other) = (MatchId([1; 16]), MatchId([2; 16]));
+    club.begin(1, 1, Some(one)).expect("begun");
+    club.begin(1, 2, Some(other)).expect("begun");
+    assert!(!club.on_match_reopened(one), "it is not over");
+    assert!(club.on_match_end(one, SecondWins) && club.on_match_end(other, Draw));
+    assert!(club.on_match_reopened(one) && !club.on_match_reopened(one));
+    assert_eq!(club.games()[0].result, None);
+    assert!(club.on_match_end(one, FirstWins), "its new end counts");
+    club.set_result(1, 2, Some(Draw)).expect("confirmed by hand");
+    assert!(!club.on_match_reopened(other));
+    assert_eq!(club.games()[1].result, Some(Draw));
+    club.finish().expect("running");
+    assert!(!club.on_match_reopened(one));
+    assert_eq!(club.games()[0].result, Some(FirstWins));
+}
+
+#[test]
 fn the_next_game_of_two_is_the_first_that_nobody_plays() {
     let mut club = started(3, true);
     assert_eq!(club.next_game_of(1, 2).map(|game| game.round), Some(3));

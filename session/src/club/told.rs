@@ -174,7 +174,8 @@ fn unpack(bytes: &[u8]) -> Result<Game, Unreadable> {
         Ok(peer::ClubResult::ClubNotPlayed) => Some(GameResult::NotPlayed),
         Err(_) => return Err(Unreadable("club")),
     };
-    Ok(Game { round, board, first, second, begun: state & BEGUN != 0, room: None, result })
+    let begun = state & BEGUN != 0;
+    Ok(Game { round, board, first, second, begun, room: None, result, by_match: false })
 }
 
 #[cfg(test)]

@@ -130,7 +130,7 @@ fn put_games(transaction: &Transaction<'_>, club: u32, games: &[Game]) -> rusqli
             game.board,
             game.first,
             game.second,
-            game.begun,
+            begun_number(game),
             game.room.map(|room| room.0),
             game.result.map(result_number),
         ])?;
@@ -168,16 +168,24 @@ fn player(row: &Row<'_>) -> rusqlite::Result<Player> {
 }
 
 fn game(row: &Row<'_>) -> rusqlite::Result<Game> {
-    let result: Option<u8> = row.get("result")?;
+    let (begun, result): (u8, Option<u8>) = (row.get("begun")?, row.get("result")?);
     Ok(Game {
         round: row.get("round")?,
         board: row.get("board")?,
         first: row.get("first")?,
         second: row.get("second")?,
-        begun: row.get("begun")?,
+        begun: begun != 0,
         room: row.get::<_, Option<[u8; 16]>>("room")?.map(MatchId),
         result: result.and_then(|number| RESULTS.into_iter().find(|one| result_number(*one) == number)),
+        by_match: begun == ENDED,
     })
+}
+
+/// In the column `begun`: the result is the end of the match. Earlier programs read it as begun.
+const ENDED: u8 = 2;
+
+fn begun_number(game: &Game) -> u8 {
+    if game.by_match { ENDED } else { game.begun.into() }
 }
 
 fn kind_text(kind: &PlayerKind) -> String {
@@ -270,6 +278,9 @@ mod tests {
                     let _ = club.begin(round, board, Some(MatchId([step; 16])));
                     let result = Some(RESULTS[rng.below(6) as usize]).filter(|_| rng.below(4) > 0);
                     club.set_result(round, board, result).expect("a game");
+                    if result.is_none() && rng.below(2) == 0 {
+                        club.on_match_end(MatchId([step; 16]), GameResult::Draw);
+                    }
                 }
                 _ => {}
             }
