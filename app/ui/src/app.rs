@@ -381,7 +381,11 @@ impl Controller {
             Step::Remark(remark, name) => self.remark(remark, &name),
             Step::Refused(refusal, otherwise) => self.tell_refusal(&refusal, otherwise),
             Step::Room(id) => self.open_room(&id),
-            Step::LeaveRoom => self.leave_room(),
+            Step::LeaveRoom => self.leave_board(true),
+            Step::PutAside => self.leave_board(false),
+            Step::CodeWhenThere(room) => {
+                self.state.borrow_mut().pages.board.set_code_when_there(room);
+            }
             Step::NewGame(game) => self.turn(|pages, cx| pages.new_game.open(game, cx)),
             Step::BeginFrom(choice) => {
                 self.known_mut().nav.start = Some((*choice).clone());
@@ -584,14 +588,19 @@ impl Controller {
         }
     }
 
-    /// Closes the board page and the room; the host keeps an unfinished match.
-    pub(crate) fn leave_room(&self) {
+    /// Closes the board page, for the club evening's page if the match is a game of it. `closes`: the room too, of which the
+    /// host keeps an unfinished match.
+    fn leave_board(&self, closes: bool) {
         let left = {
-            let known = &mut *self.known_mut();
+            let State { known, pages, .. } = &mut *self.state.borrow_mut();
             known.question = Dialog::None;
             known.nav.leave(Page::Board);
+            let left = known.room.take();
+            if left.as_ref().is_some_and(|room| pages.club.turn_to_game(&room.id, known)) {
+                known.nav.go(Page::Club);
+            }
             // A room that the host has already closed, such as an adjourned match, is not closed again.
-            known.room.take().filter(|room| known.state.rooms.contains_key(&room.id))
+            left.filter(|room| closes && known.state.rooms.contains_key(&room.id))
         };
         if let Some(room) = left {
             self.tell(request::Body::CloseRoom(control::CloseRoom { room_id: room.id }));

@@ -20,7 +20,7 @@ use proto::control::{
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::waiting::waiting;
-use super::{game, replay, touched, when};
+use super::{club, game, guest, replay, touched, when};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::LastGame;
 use crate::screens::{
@@ -119,6 +119,8 @@ pub(crate) struct BoardPage {
     said: [Option<control::Said>; 2],
     /// The board that is being opened is solved as soon as it is there.
     solve_when_there: bool,
+    /// Id of a match whose code is shown as soon as its board is there, if its guest is not.
+    code_when_there: Option<String>,
     /// Id of a match whose board has no solution, according to the host.
     unsolvable: Option<String>,
     /// The visible part of a large board.
@@ -288,6 +290,7 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
         }
     }));
     page.on_leave(touched!(app, |_pages, cx| cx.go.leave_room()));
+    page.on_put_aside(touched!(app, |_pages, cx| cx.go.put_aside()));
     page.on_toggle_thought(touched!(app, |pages, _cx| {
         pages.board.thought_open = !pages.board.thought_open;
     }));
@@ -432,13 +435,30 @@ fn resign(cx: &mut Cx<'_>) {
     cx.ask.tell(request::Body::Resign(resign));
 }
 
-/// Leaves the board; with another person present, after a confirmation.
+/// Whether a match goes on without its page: somebody may play or watch it with a browser.
+pub(super) fn outlasts_page(known: &AppState, room: &Room) -> bool {
+    room.result.is_none() && room.link.is_none() && known.has_code(&room.id)
+}
+
+/// Whether nobody has come by the code of a match that has not begun.
+fn is_code_unused(known: &AppState, room: &Room) -> bool {
+    let mut guests = known.state.guests.values().filter(|guest| guest.room_id == room.id);
+    ply(room) == 0 && guests.all(|guest| !guest.came && !guest.present && guest.watchers == 0)
+}
+
+/// Leaves the board. A match with a guest goes on meanwhile. A confirmation is needed if another person would be left, or if
+/// nobody has come by the code.
 pub(crate) fn ask_to_leave(cx: &mut Cx<'_>) {
-    let with_someone = cx.known.room.as_ref().is_some_and(|room| {
-        room.result.is_none() && room.link.as_ref().is_some_and(|link| link.state() != PeerLink::Left)
-    });
-    if with_someone {
+    let known = cx.known;
+    let Some(room) = &known.room else { return cx.go.leave_room() };
+    let with_someone =
+        room.result.is_none() && room.link.as_ref().is_some_and(|link| link.state() != PeerLink::Left);
+    let goes_on = outlasts_page(known, room);
+    let in_vain = goes_on && is_code_unused(known, room) && club::game_with(known, &room.id).is_none();
+    if with_someone || in_vain {
         cx.go.dialog(Dialog::ConfirmLeave);
+    } else if goes_on {
+        cx.go.put_aside();
     } else {
         cx.go.leave_room();
     }
@@ -472,10 +492,22 @@ impl BoardPage {
         self.solve_when_there = solve;
     }
 
+    /// Sets the match whose code is shown as soon as its board is there.
+    pub(crate) fn set_code_when_there(&mut self, room: String) {
+        self.code_when_there = Some(room);
+    }
+
     /// Handles the opening of the board that was requested.
     pub(crate) fn on_there(&mut self, cx: &mut Cx<'_>) {
         if std::mem::take(&mut self.solve_when_there) {
             self.solve(cx);
+        }
+        let wanted = self.code_when_there.take();
+        if let Some(room) = &cx.known.room
+            && wanted.is_some_and(|wanted| wanted == room.id)
+            && guest::is_awaited(cx.known, room)
+        {
+            guest::show_code(room.id.clone(), false, cx);
         }
     }
 

@@ -198,6 +198,14 @@ impl ClubPage {
         }
     }
 
+    /// Turns to the evening of which this match is a game, and to its round while it is not over. Whether there is one.
+    pub(crate) fn turn_to_game(&mut self, room: &str, known: &AppState) -> bool {
+        let Some((number, round, game)) = game_with(known, room) else { return false };
+        let goes_on = game.result() == ClubResult::Unspecified;
+        (self.chosen, self.begins, self.round) = (Some(number), false, goes_on.then_some(round));
+        true
+    }
+
     /// The evening that is shown; none: the form for a new one is.
     fn shown<'a>(&self, known: &'a AppState) -> Option<&'a Club> {
         let clubs = &known.state.clubs;
@@ -310,6 +318,15 @@ fn game_at(club: &Club, round: u32, board: u32) -> Option<&ClubGame> {
     of_round.games.iter().find(|game| game.board == board)
 }
 
+/// The game that is played in this match, with the number of its evening, which is running, and its round.
+pub(super) fn game_with<'a>(known: &'a AppState, room: &str) -> Option<(u32, u32, &'a ClubGame)> {
+    let running = known.state.clubs.iter().filter(|(_, club)| club.state() == ClubState::ClubRunning);
+    let rounds = running.flat_map(|(number, club)| club.rounds.iter().map(move |round| (*number, round)));
+    let mut games =
+        rounds.flat_map(|(number, round)| round.games.iter().map(move |game| (number, round.round, game)));
+    games.find(|(_, _, game)| game.room_id == room)
+}
+
 /// Round and opponent of the next game of the person of this device.
 fn my_next(club: &Club) -> Option<(u32, &str)> {
     let is_here = |player: &&ClubPlayer| matches!(player.who, Some(club_player::Who::Here(_)));
@@ -343,8 +360,11 @@ fn game_row(club: &Club, game: &ClubGame, known: &AppState) -> ClubGameRow {
     }
 }
 
-/// What the button of a pairing does.
+/// What the button of a pairing does. A board whose code is open can be seen after its end too.
 fn step(game: &ClubGame, known: &AppState) -> ClubStep {
+    if known.state.rooms.contains_key(&game.room_id) && known.has_code(&game.room_id) {
+        return ClubStep::Board;
+    }
     if game.result() != ClubResult::Unspecified {
         return ClubStep::None;
     }

@@ -8,7 +8,7 @@ use senses::Cue;
 use slint::{ComponentHandle, Image};
 
 use super::friends::code_picture;
-use super::{new_game, touched};
+use super::{board, new_game, touched};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::LastColour;
 use crate::screens::{Dialog, GuestAdapter, HotspotPhase, MainWindow, Remark};
@@ -84,17 +84,17 @@ impl Guest {
 
     /// Closes the code's dialog once the guest is present; asks for the code again when this device has another address.
     pub(crate) fn hear(&mut self, event: &event::Body, cx: &mut Cx<'_>) {
+        let is_open = cx.known.question == Dialog::GuestCode;
         if let event::Body::Hotspot(hotspot) = event {
             self.join_picture = code_picture(hotspot.side, &hotspot.dark);
-            let asks = hotspot.state() != control::HotspotState::HotspotStarting
-                && cx.known.question == Dialog::GuestCode;
+            let asks = is_open && hotspot.state() != control::HotspotState::HotspotStarting;
             if let Some(shown) = self.shown.as_ref().filter(|_| asks) {
                 shown.ask(false, cx);
             }
         }
         let event::Body::Guest(guest) = event else { return };
         let came = |shown: &Shown| shown.room == guest.room_id && !shown.watch && guest.side() == shown.side;
-        let closes = cx.known.question == Dialog::GuestCode && self.shown.as_ref().is_some_and(came);
+        let closes = is_open && self.shown.as_ref().is_some_and(came);
         if guest.present && closes {
             cx.feel.hear(Cue::YourTurn);
             cx.go.dialog(Dialog::None);
@@ -128,10 +128,11 @@ impl Guest {
     pub(super) fn show(&self, window: &MainWindow, known: &AppState) {
         let dialog = window.global::<GuestAdapter>();
         let seats = known.room.iter().flat_map(|room| [&room.first, &room.second]).flatten();
-        dialog.set_has_seat(seats.into_iter().any(|seat| matches!(seat.who, Some(seat::Who::Guest(_)))));
+        dialog.set_has_seat(seats.into_iter().any(is_guest));
         let offered = known.state.me.has_guests;
         dialog.set_offered(offered);
         dialog.set_can_watch(offered && known.room.as_ref().is_some_and(|room| room.puzzle.is_none()));
+        dialog.set_goes_on(known.room.as_ref().is_some_and(|room| board::outlasts_page(known, room)));
         if let Some(asking) = known.guest_asking() {
             dialog.set_name(asking.name.as_str().into());
         }
@@ -158,7 +159,10 @@ impl Guest {
         dialog.set_present(guest.is_some_and(|guest| guest.present));
         dialog.set_came(guest.is_some_and(|guest| guest.came));
         dialog.set_watchers(guest.map_or(0, |guest| guest.watchers as i32));
-        dialog.set_name(guest.map_or("", |guest| &guest.name).into());
+        // The guest who is asked about may be of another match.
+        if known.guest_asking().is_none() {
+            dialog.set_name(guest.map_or("", |guest| &guest.name).into());
+        }
     }
 }
 
@@ -181,6 +185,16 @@ fn open(cx: &mut Cx<'_>) {
         ..Default::default()
     };
     cx.ask.send(request::Body::OpenRoom(open), Question::Open);
+}
+
+/// Whether a guest of this match, which is not over, is not here.
+pub(super) fn is_awaited(known: &AppState, room: &control::Room) -> bool {
+    let mut seats = [&room.first, &room.second].into_iter().flatten();
+    known.state.me.has_guests && room.result.is_none() && seats.any(|seat| is_guest(seat) && seat.away)
+}
+
+pub(super) fn is_guest(seat: &Seat) -> bool {
+    matches!(seat.who, Some(seat::Who::Guest(_)))
 }
 
 /// Asks for the code for spectators, or of the first guest's seat in which nobody is.
@@ -206,7 +220,6 @@ fn waits_for_another(known: &AppState, guest: &control::Guest) -> bool {
         wire::Side::First => wire::Side::Second,
         _ => wire::Side::First,
     };
-    let is_guest = |seat: &Seat| matches!(seat.who, Some(seat::Who::Guest(_)));
     let seat = known.state.rooms.get(&guest.room_id).and_then(|room| seat_of(room, other));
     let there = known.state.guests.get(&(guest.room_id.clone(), other.into()));
     seat.is_some_and(is_guest) && there.is_none_or(|there| !there.present)

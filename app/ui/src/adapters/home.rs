@@ -7,7 +7,7 @@ use proto::control::{self, Seat, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::waiting::waits_for_me;
-use super::{board, game, game_of, nearby, touched, update};
+use super::{board, game, game_of, guest, nearby, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::art::Sprites;
 use crate::screens::{HomeAdapter, Letter, MainWindow, Opponent, Page, Remark, UnfinishedMatch};
@@ -85,8 +85,9 @@ pub(crate) fn list_matches(cx: &mut Cx<'_>) {
     cx.ask.send(request::Body::ListMatches(list), Question::Matches);
 }
 
-/// Continues a match, with or without an open room.
+/// Continues a match, with or without an open room. Where a guest is missing, the code is shown at once.
 pub(crate) fn resume(id: &str, cx: &mut Cx<'_>) {
+    cx.go.code_when_there(id);
     cx.go.room(id);
     if !cx.known.state.rooms.contains_key(id) {
         let resume = control::ResumeRoom { room_id: id.to_owned() };
@@ -102,20 +103,27 @@ struct Unfinished<'a> {
     moves: u32,
     board: Option<&'a control::Board>,
     mine: bool,
+    /// Its end may be seen, and a guest may still be here.
+    over: bool,
     letter: Letter,
 }
 
-/// Open matches, those with a peer first, of these those that wait for the person here; followed by kept ones, latest first.
+/// Open matches, those with a friend or a guest first, of these those that wait for the person here; followed by kept ones,
+/// latest first. A match that is over is among the open ones as long as its code is.
 fn unfinished<'a>(known: &'a AppState, matches: &'a [control::MatchSummary]) -> Vec<Unfinished<'a>> {
     let mut open: Vec<&control::Room> = known
         .state
         .rooms
         .values()
-        .filter(|room| room.result.is_none() && room.puzzle.is_none() && !room.mine.is_empty())
+        .filter(|room| {
+            let goes_on = room.result.is_none() && (!room.mine.is_empty() || has_guest(room));
+            room.puzzle.is_none() && (goes_on || known.has_code(&room.id))
+        })
         .collect();
     let latest =
         |room: &control::Room| matches.iter().position(|kept| kept.room_id == room.id).unwrap_or(usize::MAX);
-    open.sort_by_key(|room| (room.link.is_none(), !waits_for_me(room), latest(room)));
+    let with_others = |room: &control::Room| room.link.is_some() || has_guest(room);
+    open.sort_by_key(|room| (!with_others(room), !waits_for_me(room), latest(room)));
     let open = open.into_iter().map(|room| Unfinished {
         id: &room.id,
         setup: room.setup.as_ref(),
@@ -123,6 +131,7 @@ fn unfinished<'a>(known: &'a AppState, matches: &'a [control::MatchSummary]) -> 
         moves: room.moves,
         board: room.board.as_ref(),
         mine: room.board.as_ref().is_some_and(|board| room.mine.contains(&board.turn)),
+        over: room.result.is_some(),
         letter: board::letter(room).unwrap_or(Letter::None),
     });
     // An imported match is not this player's.
@@ -138,10 +147,15 @@ fn unfinished<'a>(known: &'a AppState, matches: &'a [control::MatchSummary]) -> 
             moves: kept.moves,
             board: kept.board.as_ref(),
             mine: seat.as_ref().is_some_and(|seat| matches!(seat.who, Some(seat::Who::Here(_)))),
+            over: false,
             letter: Letter::None,
         }
     });
     open.chain(kept).collect()
+}
+
+fn has_guest(room: &control::Room) -> bool {
+    [&room.first, &room.second].into_iter().flatten().any(guest::is_guest)
 }
 
 fn card(sprites: &Sprites, one: &Unfinished<'_>) -> UnfinishedMatch {
@@ -154,6 +168,7 @@ fn card(sprites: &Sprites, one: &Unfinished<'_>) -> UnfinishedMatch {
         name: name.into(),
         level,
         my_turn: one.mine,
+        over: one.over,
         letter: one.letter,
         revision: sprites.set_thumbnail(one.id, one.board),
     }

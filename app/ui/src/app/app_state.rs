@@ -88,10 +88,17 @@ impl AppState {
         }
     }
 
-    /// A taken guest seat of the match on the board whose code a second person has used.
+    /// A taken guest seat whose code a second person has used: of the match on the board first, because the others go on too.
     pub(crate) fn guest_asking(&self) -> Option<&control::Guest> {
-        let room = self.room.as_ref()?;
-        self.state.guests.values().find(|guest| guest.asks && guest.room_id == room.id)
+        let is_shown =
+            |guest: &&control::Guest| self.room.as_ref().is_some_and(|room| room.id == guest.room_id);
+        let asking = || self.state.guests.values().filter(|guest| guest.asks);
+        asking().find(is_shown).or_else(|| asking().next())
+    }
+
+    /// Whether guests or spectators can come to this match by a code.
+    pub(crate) fn has_code(&self, room: &str) -> bool {
+        self.state.guests.values().any(|guest| guest.room_id == room)
     }
 
     /// The friend at the other side of the board.

@@ -14,6 +14,7 @@ use crate::screens::Page;
 /// | open a puzzle | up to the puzzles, then the board |
 /// | open a puzzle from the review of a match | the review, then the board |
 /// | leave a board | up to the page before the board; pages opened over the board are removed |
+/// | leave the board of a club evening's game | the same, then the evening |
 #[derive(Debug, PartialEq)]
 pub(crate) struct NavStack {
     pages: Vec<Page>,

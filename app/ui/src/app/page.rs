@@ -112,6 +112,8 @@ pub(super) enum Step {
     Refused(Box<Refusal>, Remark),
     Room(String),
     LeaveRoom,
+    PutAside,
+    CodeWhenThere(String),
     NewGame(Game),
     BeginFrom(Box<GameChoice>),
     SetStart(Option<Box<GameChoice>>),
@@ -180,9 +182,19 @@ impl Go {
         self.0.push(Step::Room(id.to_owned()));
     }
 
-    /// Closes the board page.
+    /// Closes the board page and its room.
     pub(crate) fn leave_room(&mut self) {
         self.0.push(Step::LeaveRoom);
+    }
+
+    /// Closes the board page; its room stays open.
+    pub(crate) fn put_aside(&mut self) {
+        self.0.push(Step::PutAside);
+    }
+
+    /// Shows the code of this match once its board is opened, if its guest is not here.
+    pub(crate) fn code_when_there(&mut self, id: &str) {
+        self.0.push(Step::CodeWhenThere(id.to_owned()));
     }
 
     /// Opens the page for a new match of this game.

@@ -241,14 +241,30 @@ fn a_pairing_at_this_device_opens_its_board_and_a_guest_is_given_the_code() {
     hear(&stage, &mut told, event::Body::Guest(guest("", false)));
     assert_eq!((page(&told), dialog(&told)), (Page::Board, Dialog::GuestCode));
 
-    // Back on the evening's page the button leads to the board that is open, without another request.
+    // Back leads to the evening's page, and the game goes on; there the button leads to its board, without another request.
     club.rounds[2].games[0].room_id = "room".into();
-    show(&stage, &told, club);
-    told.answer(&stage);
-    stage.settle(&told.scene);
+    hear(&stage, &mut told, event::Body::Club(club.clone()));
+    hear(&stage, &mut told, event::Body::Room(with_guest("Ben")));
+    hear(&stage, &mut told, event::Body::Guest(guest("Ben", true)));
+    assert_eq!((page(&told), dialog(&told)), (Page::Board, Dialog::None));
+    tap(&stage, &told, "Back");
+    assert_eq!((page(&told), dialog(&told)), (Page::Club, Dialog::None));
+    let asked = told.answer(&stage);
+    assert!(!asked.iter().any(|one| matches!(body(one), request::Body::CloseRoom(_))), "{asked:?}");
+    assert!(says(&told, "Result: Ben – Steam Deck"), "results can be entered meanwhile");
     tap(&stage, &told, "To the board: Ben – Steam Deck");
     nothing_asked(&stage, &mut told);
     assert_eq!(page(&told), Page::Board);
+
+    // After its end the evening shows the round that is due.
+    let result = Some(proto::board::Result::default());
+    hear(&stage, &mut told, event::Body::Room(control::Room { result, ..with_guest("Ben") }));
+    club.rounds[2].games[0].result = ClubResult::ClubFirstWins.into();
+    hear(&stage, &mut told, event::Body::Club(club));
+    tap(&stage, &told, "Back");
+    assert_eq!(page(&told), Page::Club);
+    let asked = told.answer(&stage);
+    assert!(asked.iter().any(|one| matches!(body(one), request::Body::CloseRoom(_))), "{asked:?}");
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Somebody with a browser: the code in the app, and who comes by it.
 
 use proto::board::Side;
-use proto::control::{self, event, reply, request};
+use proto::control::{self, Request, event, reply, request};
 use qiyou::headless::Stage;
 use qiyou::screens::{Dialog, GuestAdapter, Page, Remark};
 use slint::ComponentHandle;
 
 use crate::support::guests::with_two_guests;
 use crate::support::hotspot::hotspot;
-use crate::support::{body, guest, here, radio, show_guest_code, show_guest_code_of, with_guest};
+use crate::support::{Told, body, guest, here, radio, room, show_guest_code, show_guest_code_of, with_guest};
 use crate::touches::{dialog, only, page, playing, playing_at, remark, says, started, tap};
 
 /// So tall that nothing has to be scrolled to.
@@ -164,6 +164,148 @@ fn the_code_of_a_seat_is_shown_again_replaced_and_closed() {
     let close = control::CloseGuestCode { room_id: "room".into(), side: Side::Second.into(), watch: false };
     assert_eq!(only(&mut told), request::Body::CloseGuestCode(close));
     assert_eq!(dialog(&told), Dialog::None);
+}
+
+/// A match in which Ben plays with a browser.
+fn with_ben(stage: &Stage) -> Told {
+    let mut told = playing_at(stage, TALL, with_guest("Ben"));
+    told.say(event::Body::Guest(guest("Ben", true)));
+    stage.settle(&told.scene);
+    told.asked();
+    told
+}
+
+fn closes(asked: &[Request]) -> bool {
+    asked.iter().any(|one| matches!(body(one), request::Body::CloseRoom(_)))
+}
+
+#[test]
+fn a_guests_match_goes_on_when_its_board_is_left_and_one_touch_on_the_first_page_leads_back() {
+    let stage = Stage::new();
+    let mut told = with_ben(&stage);
+    tap(&stage, &told, "Back");
+    assert_eq!((page(&told), dialog(&told)), (Page::Home, Dialog::None));
+    assert!(!closes(&told.answer(&stage)), "the guest plays on");
+    // Ben moves, and somebody else has scanned his code.
+    let mut moved = with_guest("Ben");
+    moved.moves += 1;
+    moved.board.as_mut().expect("a board").turn = Side::First.into();
+    told.say(event::Body::Room(moved));
+    stage.settle(&told.scene);
+    assert!(says(&told, "Move 18 · your turn"));
+    told.say(event::Body::Guest(control::Guest { asks: true, ..guest("Ben", true) }));
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::GuestAsks, "on every page");
+    tap(&stage, &told, "No");
+    told.say(event::Body::Guest(guest("Ben", true)));
+    stage.settle(&told.scene);
+    told.asked();
+    tap(&stage, &told, "Continue: Gomoku · Ben");
+    assert_eq!((page(&told), dialog(&told)), (Page::Board, Dialog::None));
+    let asked = told.answer(&stage);
+    let others =
+        |one: &Request| matches!(body(one), request::Body::ResumeRoom(_) | request::Body::ShowGuestCode(_));
+    assert!(!asked.iter().any(others), "the room is open, and Ben is here: {asked:?}");
+}
+
+#[test]
+fn a_guests_match_that_ended_unseen_is_found_on_the_first_page_and_leaving_it_closes_it() {
+    let stage = Stage::new();
+    let mut told = with_ben(&stage);
+    tap(&stage, &told, "Back");
+    let result = Some(proto::board::Result::default());
+    told.say(event::Body::Room(control::Room { result, ..with_guest("Ben") }));
+    stage.settle(&told.scene);
+    assert!(says(&told, "Finished · its code is still open"));
+    tap(&stage, &told, "Continue: Gomoku · Ben");
+    assert_eq!(page(&told), Page::Board);
+    assert!(!closes(&told.answer(&stage)));
+    tap(&stage, &told, "Back");
+    assert_eq!(page(&told), Page::Home);
+    assert!(closes(&told.answer(&stage)));
+}
+
+#[test]
+fn a_guests_match_is_ended_only_by_the_one_who_says_so() {
+    let stage = Stage::new();
+    let mut told = with_ben(&stage);
+    tap(&stage, &told, "More");
+    tap(&stage, &told, "Leave and close the code");
+    assert_eq!(dialog(&told), Dialog::ConfirmLeave);
+    assert!(told.asked().is_empty());
+    tap(&stage, &told, "Stay");
+    assert_eq!((page(&told), dialog(&told)), (Page::Board, Dialog::None));
+    told.app.ask(Dialog::ConfirmLeave);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Close the code and leave");
+    assert_eq!(page(&told), Page::Home);
+    assert!(closes(&told.answer(&stage)));
+}
+
+#[test]
+fn where_nobody_has_come_by_the_code_back_asks_whether_it_stays_open() {
+    let stage = Stage::new();
+    let mut untouched = with_guest("");
+    untouched.board.as_mut().expect("a board").ply = 0;
+    let mut told = playing_at(&stage, TALL, untouched);
+    told.say(event::Body::Guest(guest("", false)));
+    stage.settle(&told.scene);
+    told.asked();
+    tap(&stage, &told, "Back");
+    assert_eq!((page(&told), dialog(&told)), (Page::Board, Dialog::ConfirmLeave));
+    tap(&stage, &told, "Leave it open for now");
+    assert_eq!((page(&told), dialog(&told)), (Page::Home, Dialog::None));
+    assert!(!closes(&told.answer(&stage)));
+    tap(&stage, &told, "Continue: Gomoku · Unnamed player");
+    show_guest_code(&mut told);
+    stage.settle(&told.scene);
+    assert_eq!((page(&told), dialog(&told)), (Page::Board, Dialog::GuestCode));
+    tap(&stage, &told, "Close");
+    tap(&stage, &told, "Back");
+    tap(&stage, &told, "Close the code and leave");
+    assert!(closes(&told.answer(&stage)));
+}
+
+#[test]
+fn a_match_with_a_guest_that_is_continued_another_day_shows_its_code_at_once() {
+    let stage = Stage::new();
+    let mut told = Told::new(&stage, TALL);
+    told.prefer(false, false, 0);
+    stage.settle(&told.scene);
+    let mut room = with_guest("Ben");
+    room.second.as_mut().expect("a seat").away = true;
+    // The first page is told of it when it is opened.
+    told.app.go(Page::Settings);
+    told.app.go(Page::Home);
+    let asked = told.answer(&stage);
+    let list = asked.iter().rfind(|one| matches!(body(one), request::Body::ListMatches(_)));
+    let kept = control::MatchSummary {
+        room_id: room.id.clone(),
+        setup: room.setup.clone(),
+        first: room.first.clone(),
+        second: room.second.clone(),
+        moves: room.moves,
+        ply: 17,
+        board: room.board.clone(),
+        ..Default::default()
+    };
+    let matches = control::Matches { matches: vec![kept], total: 1 };
+    told.reply(list.expect("the list").id, reply::Body::Matches(matches));
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Continue: Gomoku · Ben");
+    let asked = told.answer(&stage);
+    let resume = asked.iter().find(|one| matches!(body(one), request::Body::ResumeRoom(_)));
+    told.reply(resume.expect("it is continued").id, reply::Body::RoomId("room".into()));
+    told.say(event::Body::Room(room));
+    stage.settle(&told.scene);
+    let shown = show_guest_code(&mut told);
+    assert_eq!((shown.room_id.as_str(), shown.watch, shown.renew), ("room", false, false));
+    stage.settle(&told.scene);
+    assert_eq!((page(&told), dialog(&told)), (Page::Board, Dialog::GuestCode));
+    assert!(says(&told, "This code is for Ben, who has not come yet."));
+    told.scene.key(slint::platform::Key::Escape);
+    stage.settle(&told.scene);
+    assert_eq!((page(&told), dialog(&told)), (Page::Board, Dialog::None));
 }
 
 #[test]
