@@ -88,8 +88,18 @@ impl Guest {
         if let event::Body::Hotspot(hotspot) = event {
             self.join_picture = code_picture(hotspot.side, &hotspot.dark);
             let asks = is_open && hotspot.state() != control::HotspotState::HotspotStarting;
-            if let Some(shown) = self.shown.as_ref().filter(|_| asks) {
+            let is_wanted = |shown: &&Shown| shown.trouble.is_some() || shown.is_there(cx.known);
+            if let Some(shown) = self.shown.as_ref().filter(|_| asks).filter(is_wanted) {
                 shown.ask(false, cx);
+            }
+        }
+        // Another program, or the end of the match, has closed the code.
+        if let event::Body::GuestGone(gone) = event
+            && self.shown.as_ref().is_some_and(|shown| shown.has_gone(gone))
+        {
+            self.shown = None;
+            if is_open {
+                cx.go.dialog(Dialog::None);
             }
         }
         let event::Body::Guest(guest) = event else { return };
@@ -208,6 +218,19 @@ fn ask_for(room: String, watch: bool, side: wire::Side, renew: bool, cx: &mut Cx
 }
 
 impl Shown {
+    /// Whether the host has this code.
+    fn is_there(&self, known: &AppState) -> bool {
+        known.state.guests.contains_key(&(self.room.clone(), self.side.into()))
+    }
+
+    /// Whether it is the code that is closed now.
+    fn has_gone(&self, gone: &control::GuestGone) -> bool {
+        let is_for_watchers = gone.side() == wire::Side::Unspecified;
+        self.trouble.is_none()
+            && (self.room.as_str(), self.side) == (gone.room_id.as_str(), gone.side())
+            && self.watch == is_for_watchers
+    }
+
     /// Asks for this code again; `renew`: for another one in its place.
     fn ask(&self, renew: bool, cx: &mut Cx<'_>) {
         ask_for(self.room.clone(), self.watch, self.side, renew, cx);

@@ -309,6 +309,27 @@ fn a_match_with_a_guest_that_is_continued_another_day_shows_its_code_at_once() {
 }
 
 #[test]
+fn a_code_that_another_program_closes_is_not_opened_again_unasked() {
+    let stage = Stage::new();
+    let mut told = playing(&stage, with_guest(""));
+    told.say(event::Body::Hotspot(hotspot()));
+    told.app.window().global::<GuestAdapter<'_>>().invoke_show(false);
+    show_guest_code(&mut told);
+    told.say(event::Body::Guest(guest("", false)));
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::GuestCode);
+    told.asked();
+    told.say(event::Body::GuestGone(control::GuestGone {
+        room_id: "room".into(),
+        side: Side::Second.into(),
+    }));
+    told.say(event::Body::Hotspot(control::Hotspot::default()));
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::None);
+    assert!(told.asked().is_empty());
+}
+
+#[test]
 fn others_watch_by_a_code_of_their_own_and_are_counted() {
     let stage = Stage::new();
     let mut told = playing_at(&stage, TALL, with_guest("Ben"));

@@ -5,12 +5,13 @@ use std::time::Duration;
 use proto::control::{self, event};
 use slint::ComponentHandle;
 
-use super::{Tell, open, show_guest_code, with_guest};
+use super::{Tell, guest, open, show_guest_code, with_guest};
 
 pub(crate) const HOTSPOT: [(&str, Tell); 1] = [("guest-hotspot", |stage, told| {
     open(stage, told, with_guest(""));
     told.app.window().global::<qiyou::screens::GuestAdapter<'_>>().invoke_show(false);
     show_guest_code(told);
+    told.say(event::Body::Guest(guest("", false)));
     told.say(event::Body::Hotspot(hotspot()));
     stage.pass(Duration::ZERO);
     show_guest_code(told);
