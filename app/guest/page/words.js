@@ -36,7 +36,10 @@ export const ALL = {
   back: ["Connected again", "又连上了"],
   noCode: ["Scan the QR code on the other device to play.", "请扫另一台设备上的二维码来下棋。"],
   wrongCode: ["This code isn't valid any more", "这个二维码已经失效"],
-  wrongCodeHelp: ["Ask for a new one: on the other device, tap “Someone without Qiyou”.", "请对方再给一个：在那台设备上点“对方没有「棋友」”。"],
+  wrongCodeHelp: [
+    "Ask for a new one. On the other device: open your game again from the first page, or tap “Someone without Qiyou” for a new game.",
+    "请对方再给一个：在那台设备的首页重新打开这局棋；要下新的一局，就点“对方没有「棋友」”。",
+  ],
   taken: ["Someone else already plays with this code", "已经有人用这个二维码在下了"],
   takenHelp: [
     "{0} is asked whether you may take that place. If you play on another phone or browser, close the page there.",
