@@ -5,12 +5,17 @@ use std::time::Duration;
 
 use crate::Instant;
 
-/// The buckets of one link: a new link begins with full ones, because a lost link has to be resumed as often as it is lost. The host
-/// limits how often a peer may begin a link.
+/// What one resume usually needs of each kind: the record of the match that is played, or its invitation, and one more. Each new
+/// link gives back so much and not all, because a lost link has to be resumed as often as it is lost, also if that is more often than
+/// time refills a bucket, while a peer that begins link after link must not have a full bucket for each.
+const RESUME: u32 = 2;
+
+/// The buckets of one peer. They outlast its links: time refills them, and each new link gives back what its resume usually needs. The
+/// host limits how often a peer may begin a link.
 pub(crate) struct Buckets {
     /// Whole records. Each match is sent at most once on a link, as a whole, and the peer has at most 24 of them: the open
-    /// ones ([`crate::MAX_MATCHES`]), those that it was promised besides ([`crate::PROMISES`]), and the last settled ones.
-    /// What is sent later follows from what a person does.
+    /// ones ([`crate::MAX_MATCHES`]), those that it was promised besides ([`crate::PROMISES`]), and the last settled ones. All of
+    /// them fit; what has arrived once need not come again on the next link. What is sent later follows from what a person does.
     pub(crate) records: Bucket,
     /// Positions of a joint analysis: on a new link once or twice for each finished match, then as fast as a person leafs. What
     /// comes faster, such as from a key that is held, waits for its turn, and the latest replaces the earlier ones.
@@ -26,6 +31,15 @@ impl Default for Buckets {
             records: Bucket::new(32, second),
             analyses: Bucket::new(32, second / 10),
             invites: Bucket::new(32, second),
+        }
+    }
+}
+
+impl Buckets {
+    /// A new link to the peer begins.
+    pub(crate) fn link_begins(&mut self) {
+        for bucket in [&mut self.records, &mut self.analyses, &mut self.invites] {
+            bucket.give_back(RESUME);
         }
     }
 }
@@ -53,6 +67,11 @@ impl Bucket {
         is_there
     }
 
+    /// Gives tokens back, as far as there is room.
+    fn give_back(&mut self, tokens: u32) {
+        self.full_at = Instant(self.full_at.0.saturating_sub(self.refill * tokens));
+    }
+
     /// When there is a token; in the past if there is one.
     pub(crate) fn next(&self) -> Instant {
         Instant(self.full_at.0.saturating_sub(self.refill * (self.size - 1)))
@@ -71,5 +90,16 @@ mod tests {
         let times = [5_000, 5_099, 5_100, 5_350, 5_399, 5_400, 60_000];
         assert_eq!(times.map(&mut taken), [3, 0, 1, 2, 0, 1, 3]);
         assert_eq!(bucket.next(), at(60_100));
+    }
+    #[test]
+    fn a_new_link_gives_back_what_its_resume_needs_and_never_more_than_there_was() {
+        let now = Instant(Duration::from_secs(5));
+        let mut buckets = Buckets::default();
+        let taken = |bucket: &mut Bucket| (0..100).filter(|_| bucket.take(now)).count();
+        for expected in [32, 2, 2] {
+            buckets.link_begins();
+            let Buckets { records, analyses, invites } = &mut buckets;
+            assert_eq!([records, analyses, invites].map(taken), [expected; 3]);
+        }
     }
 }

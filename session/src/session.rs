@@ -144,6 +144,7 @@ impl Session {
         match input {
             Input::LinkUp { role, handshake_hash } => {
                 self.link_lost();
+                self.buckets.link_begins();
                 self.greet(role, handshake_hash);
                 Ok(())
             }
@@ -442,7 +443,6 @@ impl Session {
         self.each(MatchState::link_lost);
         self.liveness = Liveness::default();
         self.telling = Telling::default();
-        self.buckets = Buckets::default();
     }
 
     pub(crate) fn send(&mut self, message: impl Into<peer::Envelope>) {

@@ -431,6 +431,66 @@ fn of_a_flood_of_records_few_are_replayed_and_nobody_is_guilty() {
     assert!(matches!(pair.devices[BERT].told()[..], [Event::Invited { .. }]));
 }
 
+/// As many links as the host lets a friend begin at once.
+const LINKS: usize = 60;
+
+/// Of each kind, what is read at once, and what each further link adds.
+const READ: usize = 32 + 2 * (LINKS - 1);
+
+#[test]
+fn a_flood_of_records_over_sixty_links_is_replayed_twice_more_for_each_link_and_then_once_a_second() {
+    let setup = GameKind::Go.default_setup();
+    let message = record(wire::setup(&setup), &actions(&setup, 60));
+    let (one, _) = cost(message.clone());
+    let mut pair = Pair::friends();
+    // What is not replayed costs next to nothing.
+    let replayed = |pair: &mut Pair| {
+        let now = pair.now;
+        let costs = (0..40).map(|_| {
+            let before = ASKED.get();
+            let done = pair.devices[BERT].session.handle(now, Input::Received(message.clone().into()));
+            assert!(done.is_ok(), "it may come from an honest peer");
+            ASKED.get() - before
+        });
+        costs.filter(|asked| *asked > one / 2).count()
+    };
+    let mut all = 0;
+    for _ in 0..LINKS {
+        pair.connect();
+        pair.run();
+        all += replayed(&mut pair);
+        pair.drain(BERT);
+        pair.lose_links();
+    }
+    assert_eq!(all, READ);
+    pair.connect();
+    pair.run();
+    assert_eq!(replayed(&mut pair), 2, "the record of an honest resume is heard");
+    pair.wait(Duration::from_secs(3));
+    assert_eq!(replayed(&mut pair), 3);
+}
+
+#[test]
+fn a_flood_of_invitations_over_sixty_links_shows_two_more_boards_for_each_link() {
+    use peer::{DeclineReason, invite_answer::Answer};
+    let mut pair = Pair::friends();
+    for link in 0..LINKS {
+        pair.connect();
+        pair.run();
+        for number in 0..40 {
+            let setup = wire::setup(&GameKind::LightsOut.default_setup());
+            let invite_id = Bytes::from([vec![link as u8], vec![number; 15]].concat());
+            pair.input(BERT, Input::Received(peer::Invite { invite_id, ..invite(setup) }.into()));
+        }
+        pair.lose_links();
+    }
+    let looked_at = |sent: &&Envelope| {
+        let unknown = Answer::Decline(DeclineReason::DeclineUnknownGame.into());
+        matches!(sent, Envelope::InviteAnswer(answer) if answer.answer == Some(unknown))
+    };
+    assert_eq!(pair.devices[BERT].sent.iter().filter(looked_at).count(), READ);
+}
+
 #[test]
 fn of_a_flood_of_analyses_few_are_replayed_and_the_last_one_is_shown_in_the_end() {
     let (mut pair, id) = in_a_match(&GameKind::Go.default_setup());
