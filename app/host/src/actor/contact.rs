@@ -160,7 +160,7 @@ impl Actor {
         let invited_elsewhere =
             self.invitations.get(id).is_some_and(|invitation| invitation.target != Target::Friend(key));
         // If the journal cannot be read, the id is assumed to be in use.
-        invited_elsewhere || self.rooms.contains_key(&id) || !matches!(self.journal.load(id), Ok(None))
+        invited_elsewhere || self.rooms.contains_key(&id) || !matches!(self.journal.has_match(id), Ok(false))
     }
 
     fn link_up(&mut self, id: LinkId, key: PlayerId, handshake_hash: [u8; 32], ends: LinkEnds) {

@@ -89,10 +89,10 @@ pub(crate) fn on_record(
     if is_known(id) {
         return Verdict::Update(id);
     }
-    match journal.load(id) {
-        Ok(None) => {}
-        // The match is over and closed, or belongs to somebody else.
-        Ok(Some(_)) => return Verdict::Nothing,
+    match journal.has_match(id) {
+        Ok(false) => {}
+        // The match is over and closed, belongs to somebody else, or cannot be read.
+        Ok(true) => return Verdict::Nothing,
         Err(_) => return Verdict::Later,
     }
     let declined = kept::is_declined(journal, id);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_unknown_match_is_an_invitation_once_and_only_so_many_are_open() {
-        let (mut journal, _folder) = Journal::for_test();
+        let (mut journal, folder) = Journal::for_test();
         let mut invitations = Invitations::default();
         let unknown = |journal: &Journal, invitations: &Invitations, record: &Record| {
             on_record(BEN, record, |_| false, journal, invitations)
@@ -199,6 +199,10 @@ mod tests {
         let theirs = MatchRecord::new(MatchId([4; 16]), GameKind::Gomoku.default_setup(), Side::First);
         journal.keep(|store| store.begin(&theirs, [Seat::Here, Seat::Here], 0)).expect("a disk");
         assert_eq!(unknown(&journal, &invitations, &letter(theirs.id)), Verdict::Nothing, "another's match");
+        let file = rusqlite::Connection::open(folder.path().join(crate::DATABASE)).expect("the saves open");
+        file.execute("UPDATE matches SET first_seat = 'nobody'", []).expect("damaged");
+        assert!(journal.load(theirs.id).is_err());
+        assert_eq!(unknown(&journal, &invitations, &letter(theirs.id)), Verdict::Nothing, "it is not read");
 
         for number in 0..kept::MOST_ASKED as u8 {
             let record = letter(MatchId([10 + number; 16]));

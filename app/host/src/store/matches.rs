@@ -459,6 +459,15 @@ impl Store {
         self.each_match("WHERE match_id = ?1", [id.0])?.pop().transpose()
     }
 
+    /// Whether there is a match with this id, also one that cannot be read. Reads nothing of the match, so that whoever asks for it
+    /// again and again costs little.
+    pub(crate) fn has_match(&self, id: MatchId) -> Result<bool, StoreError> {
+        self.connection
+            .prepare_cached("SELECT 1 FROM matches WHERE match_id = ?1 LIMIT 1")
+            .and_then(|mut statement| statement.exists([id.0]))
+            .map_err(|error| self.explain(error))
+    }
+
     /// The selected matches that can be read. Unreadable ones stay in the file, for a program that can read them.
     fn matches(&self, which: &str, values: impl rusqlite::Params) -> Result<Vec<SavedMatch>, StoreError> {
         let mut readable = Vec::new();

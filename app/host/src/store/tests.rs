@@ -81,6 +81,19 @@ fn what_was_saved_is_read_again_after_a_restart() {
 }
 
 #[test]
+fn whether_a_match_is_there_is_answered_without_reading_the_match() {
+    let (_directory, mut store) = store();
+    for number in 1..=2 {
+        store.begin(&record(number), SEATS, 1).expect("saved");
+    }
+    store.append(MatchId([1; 16]), 1, (place(1), 0), None, 2).expect("saved");
+    store.connection.execute("UPDATE actions SET action = x'FF'", []).expect("damaged");
+    assert!(store.load(MatchId([1; 16])).is_err(), "its only action is none");
+    let there = [1, 2, 3].map(|number| store.has_match(MatchId([number; 16])).expect("read"));
+    assert_eq!(there, [true, true, false]);
+}
+
+#[test]
 fn clocks_pauses_and_drawn_numbers_read_back() {
     let (_directory, mut store) = store();
     let pace = Pace::ByoYomi { main: Duration::from_mins(1), period: Duration::from_secs(30), periods: 3 };
