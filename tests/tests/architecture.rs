@@ -165,6 +165,20 @@ fn no_task_thread_clock_or_chance_begins_below_the_host() {
 }
 
 #[test]
+fn a_database_is_opened_where_its_schema_is_not_trusted_and_nowhere_else() {
+    let source = root().join("app/host/src");
+    let opens = |path: &PathBuf| {
+        let text = fs::read_to_string(path).expect("a source of the repository");
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        ["Connection::open(", "Connection::open_with_flags("].iter().any(|word| code.contains(word))
+    };
+    let tests = source.join("store/tests.rs");
+    let all: Vec<PathBuf> =
+        sources(&source).into_iter().filter(|path| *path != tests && opens(path)).collect();
+    assert_eq!(all, [source.join("store/schema.rs")]);
+}
+
+#[test]
 fn carriers_know_no_game() {
     for library in ["link", "ble-transport"] {
         for path in sources(&root().join(library).join("src")) {

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 
 use proto::control::RefusalCode;
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
 use tracing::warn;
 
 use crate::refusal::Refusal;
@@ -49,7 +49,7 @@ pub(crate) use mistakes::{NewMistake, SavedMistake};
 pub(crate) use notes::KeptNotes;
 pub(crate) use people::{SavedBlocked, SavedFriend};
 pub(crate) use puzzles::SavedPuzzle;
-use schema::connect;
+use schema::{connect, connect_to_read};
 pub(crate) use standing::{Five, Mark, Player, Tried, Verdict};
 pub(crate) use strength::strength;
 
@@ -349,7 +349,7 @@ impl Copier {
             context.report(part.start, part.end, size(&grown), whole);
             context.is_stopped()
         };
-        let written = Connection::open_with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        let written = connect_to_read(&self.path)
             .and_then(|mut connection| {
                 connection.progress_handler(LOOK, Some(look))?;
                 connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()])

@@ -1,9 +1,10 @@
 //! The beginnings of all kept matches of a game, for [`explore`](crate::explore).
 
 use engine::{Action, GameKind, Setup, Side};
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::Row;
 
 use super::matches::{parse_action, parse_setup};
+use super::schema::connect_to_read;
 use super::{Store, StoreError, explain, readable};
 
 /// Reads on another thread, through a connection of its own.
@@ -38,7 +39,7 @@ impl Beginnings {
     /// read are left out.
     pub(crate) fn read(&self, kind: GameKind, plies: u32, most: u32) -> Result<Vec<Beginning>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Beginning>> {
-            let connection = Connection::open_with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            let connection = connect_to_read(&self.path)?;
             let mut matches = connection.prepare(
                 "SELECT match_id, setup, ending IS NULL AND said IS NULL, coalesce(winner, said_winner)
                  FROM matches WHERE game = ?1 ORDER BY changed_unix_ms DESC LIMIT ?2",

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 use tracing::{info, warn};
 
 use super::DATABASE;
+use super::schema::connect_to_read;
 
 /// Parent tables first, because of foreign keys.
 const TABLES: [&str; 17] = [
@@ -110,10 +111,7 @@ fn is_readable(path: &Path) -> bool {
 }
 
 fn open(path: &Path) -> rusqlite::Result<Connection> {
-    let from = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    // As in `schema`: the file may come from anywhere.
-    from.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    from.pragma_update(None, "trusted_schema", false)?;
+    let from = connect_to_read(path)?;
     // The log stays for the next table.
     from.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(from)

@@ -1,10 +1,10 @@
 //! The database schema, and its migrations.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::{StoreError, explain};
 
@@ -227,29 +227,49 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     }
 }
 
-fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Prepare> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    // The file may come from anywhere (such as a restored backup): its schema is not trusted, and cannot be modified.
+/// Opens a database to be read, also while [`connect`]'s connection writes it.
+pub(super) fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    distrust(&connection)?;
+    Ok(connection)
+}
+
+/// The file may come from anywhere (such as a restored backup): its schema is not trusted, and cannot be modified.
+fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "trusted_schema", false)
+}
+
+fn log_of(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    let has_log = Path::new(&log).exists();
+    PathBuf::from(log)
+}
+
+/// The version of the schema, of a file that is not newer than this program. The file stays as it is.
+fn version(connection: &Connection, path: &Path) -> Result<i64, Prepare> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    distrust(connection)?;
     // The log of a program that was killed stays beside a file that is newer or damaged: closing would merge the two.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
-    // The version is read before anything is written, so that a newer file stays unchanged.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, log_of(path).exists())?;
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let known = MIGRATIONS.len() as i64;
     if found > known {
         return Err(Prepare::Store(StoreError::Newer { path: path.to_owned(), found, known }));
     }
+    Ok(found)
+}
+
+fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Prepare> {
+    // The version is read before anything is written, so that a newer file stays unchanged.
+    let found = version(connection, path)?;
     let check: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
     if check != "ok" {
         return Err(Prepare::Store(StoreError::Damaged { path: path.to_owned(), what: check }));
     }
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    if found != known {
+    if found != MIGRATIONS.len() as i64 {
         migrate(connection, path, found)?;
     }
     // The journal mode is a byte of the file: changed last, so that a file that cannot be used stays unchanged.

@@ -382,6 +382,17 @@ fn a_write_is_on_the_disk_before_anybody_is_told() {
 }
 
 #[test]
+fn a_connection_that_only_reads_trusts_no_files_schema_either() {
+    use rusqlite::config::DbConfig;
+    let (directory, _store) = store();
+    let reading = connect_to_read(&directory.path().join(DATABASE)).expect("opens");
+    let trusted: bool = reading.pragma_query_value(None, "trusted_schema", |row| row.get(0)).expect("asked");
+    assert!(!trusted);
+    assert!(reading.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE).expect("asked"));
+    assert!(reading.execute("DELETE FROM settings", []).is_err(), "it only reads");
+}
+
+#[test]
 fn two_hosts_do_not_share_a_directory() {
     let (directory, store) = store();
     assert!(matches!(Store::open(directory.path()), Err(StoreError::InUse(_))));
