@@ -367,11 +367,29 @@ fn remove(folder: &Path) -> io::Result<()> {
 
 /// Replaces the present files by a staged backup. The caller holds the lock of the directory and has read nothing yet. Every
 /// step may be the last before a power cut: the next call continues.
-pub(crate) fn take_incoming(directory: &Path) -> io::Result<()> {
-    let incoming = directory.join(INCOMING);
+///
+/// If the present saves are of a newer program, that one continues: nothing is touched, and the error says so. A backup that a newer
+/// program has staged waits for it, and the present saves are used until then.
+pub(crate) fn take_incoming(directory: &Path) -> Result<(), StoreError> {
+    let (incoming, present) = (directory.join(INCOMING), directory.join(DATABASE));
     if !incoming.is_dir() {
         return Ok(());
     }
+    store::refuse_newer(&present)?;
+    match store::refuse_newer(&incoming.join(DATABASE)) {
+        Err(error) if present.exists() => {
+            warn!(%error, "a restored backup waits for a newer program");
+            Ok(())
+        }
+        // Without present saves, empty ones would be made and shown. A power cut may have left it so.
+        Err(error) => Err(error),
+        Ok(()) => {
+            put_in_place(directory, &incoming).map_err(|error| StoreError::of_folder(directory, &error))
+        }
+    }
+}
+
+fn put_in_place(directory: &Path, incoming: &Path) -> io::Result<()> {
     let aside = (1..u32::MAX)
         .map(|number| directory.join(format!("before-import-{number}")))
         .find(|name| !name.exists())
@@ -391,7 +409,7 @@ pub(crate) fn take_incoming(directory: &Path) -> io::Result<()> {
         }
         fs::rename(new, directory.join(name))?;
     }
-    remove(&incoming)?;
+    remove(incoming)?;
     warn!(aside = %aside.display(), "the saves of a file were taken over; those before lie there");
     Ok(())
 }
@@ -509,6 +527,70 @@ mod tests {
             }
             take_incoming(here).expect("nothing more to do");
         }
+    }
+
+    /// Saves with this name in a folder, and an identity beside them.
+    fn saves(folder: &Path, name: &str, are_newer: bool) {
+        fs::create_dir_all(folder).expect("a folder");
+        let mut store = store::Store::open(folder).expect("a disk that works");
+        store.set_setting(crate::profile::NAME, name).expect("saved");
+        drop(store);
+        if are_newer {
+            let file = rusqlite::Connection::open(folder.join(DATABASE)).expect("opens");
+            file.pragma_update(None, "user_version", 99).expect("set");
+        }
+        fs::write(folder.join(IDENTITY), name).expect("written");
+    }
+
+    /// The files of both, by content, present ones first; `None` for those that are missing.
+    fn contents(here: &Path) -> Vec<Option<Vec<u8>>> {
+        let files = |folder: &Path| [DATABASE, IDENTITY].map(|name| fs::read(folder.join(name)).ok());
+        [files(here), files(&here.join(INCOMING))].concat()
+    }
+
+    #[test]
+    fn newer_saves_are_not_replaced_and_a_newer_backup_waits_while_the_present_saves_are_used() {
+        for (present_is_newer, incoming_is_newer, used) in
+            [(false, false, Some("new")), (false, true, Some("old")), (true, false, None), (true, true, None)]
+        {
+            let home = tempfile::tempdir().expect("a folder for the test");
+            let (here, incoming) = (home.path(), home.path().join(INCOMING));
+            saves(here, "old", present_is_newer);
+            saves(&incoming, "new", incoming_is_newer);
+            let before = contents(here);
+            for _ in 0..2 {
+                match store::Store::open_after(here, take_incoming) {
+                    Ok(store) => {
+                        let name = store.setting(crate::profile::NAME).expect("read");
+                        assert_eq!(name.as_deref(), used);
+                        assert_eq!(fs::read_to_string(here.join(IDENTITY)).ok().as_deref(), used);
+                    }
+                    Err(error) => {
+                        let newer = here.join(DATABASE);
+                        assert!(
+                            matches!(&error, StoreError::Newer { path, found: 99, .. } if *path == newer),
+                            "{error}"
+                        );
+                        assert_eq!(used, None);
+                        assert!(contents(here) == before, "nothing is touched");
+                    }
+                }
+                if used != Some("new") {
+                    assert!(contents(here)[2..] == before[2..], "the backup waits");
+                    assert!(!here.join("before-import-1").exists());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_newer_backup_without_saves_beside_it_is_not_hidden_by_empty_ones() {
+        let home = tempfile::tempdir().expect("a folder for the test");
+        saves(&home.path().join(INCOMING), "new", true);
+        let before = contents(home.path());
+        let opened = store::Store::open_after(home.path(), take_incoming);
+        assert!(matches!(opened, Err(StoreError::Newer { found: 99, .. })), "{:?}", opened.err());
+        assert!(contents(home.path()) == before, "nothing is touched");
     }
 
     #[test]

@@ -49,6 +49,7 @@ pub(crate) use mistakes::{NewMistake, SavedMistake};
 pub(crate) use notes::KeptNotes;
 pub(crate) use people::{SavedBlocked, SavedFriend};
 pub(crate) use puzzles::SavedPuzzle;
+pub(crate) use schema::refuse_newer;
 use schema::{connect, connect_to_read};
 pub(crate) use standing::{Five, Mark, Player, Tried, Verdict};
 pub(crate) use strength::strength;
@@ -106,6 +107,16 @@ pub(crate) struct Store {
     _lock: File,
 }
 
+impl StoreError {
+    /// What an error of the system with the files of a folder means.
+    pub(crate) fn of_folder(directory: &Path, error: &std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::DiskFull,
+            _ => Self::Unwritable(directory.to_owned()),
+        }
+    }
+}
+
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         Self::new(RefusalCode::RefusalDisk, error.to_string())
@@ -122,12 +133,9 @@ impl Store {
     /// The same; calls `prepare` once the directory is locked, before the database is opened.
     pub(crate) fn open_after(
         directory: &Path,
-        prepare: impl FnOnce(&Path) -> std::io::Result<()>,
+        prepare: impl FnOnce(&Path) -> Result<(), StoreError>,
     ) -> Result<Self, StoreError> {
-        let unwritable = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => StoreError::DiskFull,
-            _ => StoreError::Unwritable(directory.to_owned()),
-        };
+        let unwritable = |error: std::io::Error| StoreError::of_folder(directory, &error);
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(unwritable)?;
         take_from_others(directory).map_err(unwritable)?;
         let own = |name: &str| {
@@ -150,7 +158,7 @@ impl Store {
                 StoreError::Other(format!("locking {}: {error}", directory.display()))
             }
         })?;
-        prepare(directory).map_err(unwritable)?;
+        prepare(directory)?;
         let path = directory.join(DATABASE);
         // Done before SQLite creates the file: its log and index get the mode of the database.
         own(DATABASE)?;

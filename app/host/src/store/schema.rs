@@ -1,5 +1,6 @@
 //! The database schema, and its migrations.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -232,6 +233,26 @@ pub(super) fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     distrust(&connection)?;
     Ok(connection)
+}
+
+/// Refuses the database of a newer program, which stays as it is. Anything else that is wrong with a file is found when it is opened
+/// to be used.
+pub(crate) fn refuse_newer(path: &Path) -> Result<(), StoreError> {
+    // SQLite would follow a link, and wait for a pipe.
+    let is_file = |path: &Path| fs::symlink_metadata(path).map(|found| found.is_file());
+    if !is_file(path).unwrap_or(false) || !is_file(&log_of(path)).unwrap_or(true) {
+        return Ok(());
+    }
+    let look = || -> Result<i64, Prepare> {
+        let connection = Connection::open(path)?;
+        // Set before anything is read, so that the log's index is kept in memory: the one beside the file stays as it is, too.
+        connection.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
+        version(&connection, path)
+    };
+    match look() {
+        Err(Prepare::Store(error)) => Err(error),
+        Ok(_) | Err(Prepare::Sqlite(_)) => Ok(()),
+    }
 }
 
 /// The file may come from anywhere (such as a restored backup): its schema is not trusted, and cannot be modified.
