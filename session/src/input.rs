@@ -1,5 +1,7 @@
 //! The inputs of a session, and the reasons to refuse them.
 
+use std::ops::RangeInclusive;
+
 use engine::{Action, Setup, Side};
 use proto::peer;
 
@@ -8,6 +10,8 @@ use crate::{MatchId, MatchRecord, OfferKind, Pace, Saying};
 /// This device's identity towards the peer, and the state to start from.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// The protocol versions to speak: [`crate::VERSIONS`]. Tests alone say others, to be a program of another year.
+    pub versions: RangeInclusive<u32>,
     /// Sent to the peer; cut by [`proto::limits::fit_name`].
     pub name: String,
     /// Sent to a compared peer, so that it recognises this device's rotating tag.

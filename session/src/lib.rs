@@ -15,6 +15,7 @@
 //! use session::{Config, Input, Instant, Output, Role, Session};
 //!
 //! let mut session = Session::new(Config {
+//!     versions: session::VERSIONS,
 //!     name: "Anna".into(),
 //!     advert_key: [1; 32],
 //!     known: false,
@@ -90,5 +91,5 @@ pub use output::{Entry, Event, InvitationEnd, Journal, Output, ShortString};
 pub use race::Race;
 pub use record::{Consent, MatchId, MatchRecord, MatchResult, OfferKind};
 pub use saying::Saying;
-pub use session::{HIGHEST_VERSION, LOWEST_VERSION, LinkState, Session};
+pub use session::{HIGHEST_VERSION, LOWEST_VERSION, LinkState, Session, VERSIONS};
 pub use time::Instant;

@@ -14,10 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::comparison::{Comparison, Stage};
 use crate::liveness::Liveness;
 use crate::session::{Link, Session};
-use crate::{
-    Capabilities, Entry, Event, HIGHEST_VERSION, Instant, LOWEST_VERSION, MAX_MATCHES, Refused, Role,
-    Violation, resume, wire,
-};
+use crate::{Capabilities, Entry, Event, Instant, MAX_MATCHES, Refused, Role, Violation, resume, wire};
 
 /// Limit from a link with a stranger to the string on the screen: five messages, which the slowest radio carries in half of
 /// this time.
@@ -43,8 +40,8 @@ impl Session {
             (Bytes::new(), Vec::new())
         };
         self.send_awaited(peer::Hello {
-            lowest_version: LOWEST_VERSION,
-            highest_version: HIGHEST_VERSION,
+            lowest_version: *self.versions.start(),
+            highest_version: *self.versions.end(),
             name: self.name.clone(),
             games: engine::GameKind::ALL.iter().map(|kind| wire::game(*kind).into()).collect(),
             advert_key,
@@ -65,8 +62,9 @@ impl Session {
         if hello.lowest_version > hello.highest_version {
             return Err(Violation::OutOfBounds("version"));
         }
-        if hello.lowest_version > HIGHEST_VERSION || hello.highest_version < LOWEST_VERSION {
-            self.tell(Event::NoCommonVersion { peer_is_older: hello.highest_version < LOWEST_VERSION });
+        let peer_is_older = hello.highest_version < *self.versions.start();
+        if peer_is_older || hello.lowest_version > *self.versions.end() {
+            self.tell(Event::NoCommonVersion { peer_is_older });
             self.goodbye(peer::ByeReason::ByeVersion);
             return Ok(());
         }

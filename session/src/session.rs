@@ -1,6 +1,7 @@
 //! The router: an input goes to its subject (the link, the comparison, an invitation, a match), and all effects go into one
 //! queue.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use engine::GameKind;
@@ -23,12 +24,15 @@ use crate::{
 pub const LOWEST_VERSION: u32 = 1;
 /// See [`LOWEST_VERSION`].
 pub const HIGHEST_VERSION: u32 = 1;
+/// All of them, for [`Config::versions`].
+pub const VERSIONS: RangeInclusive<u32> = LOWEST_VERSION..=HIGHEST_VERSION;
 
 /// Settled matches that stay in memory, so that a new game may follow them. Nobody returns to more than the last few.
 pub(crate) const KEPT_SETTLED: usize = 4;
 
 /// Everything between this device and one peer. See the crate's documentation for the drive loop.
 pub struct Session {
+    pub(crate) versions: RangeInclusive<u32>,
     pub(crate) name: String,
     pub(crate) advert_key: [u8; 32],
     pub(crate) known: bool,
@@ -98,6 +102,7 @@ impl Session {
     /// A session without a link yet.
     pub fn new(config: Config) -> Self {
         let mut session = Self {
+            versions: config.versions,
             name: limits::fit_name(&config.name),
             advert_key: config.advert_key,
             known: config.known,

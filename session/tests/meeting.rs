@@ -2,6 +2,9 @@
 
 mod pair;
 
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -170,20 +173,62 @@ fn a_stranger_is_told_no_advert_key_and_no_match() {
 }
 
 #[test]
-fn no_common_version_is_said_to_both_people() {
-    let tomorrow = (session::HIGHEST_VERSION + 1, session::HIGHEST_VERSION + 4);
-    for (versions, peer_is_older) in [(tomorrow, false), ((0, session::LOWEST_VERSION - 1), true)] {
-        let mut pair = Pair::friends();
-        pair.connect();
-        let Some(Envelope::Hello(hello)) = pair.devices[ANNA].inbox.front_mut() else { panic!("a hello") };
-        (hello.lowest_version, hello.highest_version) = versions;
-        pair.deliver(ANNA);
-        assert!(pair.devices[ANNA].told().contains(&Event::NoCommonVersion { peer_is_older }));
-        assert_eq!(pair.closed(ANNA), Some(ByeReason::ByeVersion));
-        pair.deliver(BERT);
-        pair.deliver(BERT);
-        assert!(pair.devices[BERT].told().contains(&Event::Left(ByeReason::ByeVersion)));
+fn no_common_version_is_said_to_both_people_and_who_needs_the_update() {
+    let tomorrow = session::HIGHEST_VERSION + 1;
+    let yesterday = session::LOWEST_VERSION - 1;
+    let bye = Envelope::from(peer::Bye { reason: ByeReason::ByeVersion.into() });
+    for (versions, is_later) in [(tomorrow..=tomorrow + 3, true), (0..=yesterday, false)] {
+        for other in [ANNA, BERT] {
+            let mut pair = Pair::friends();
+            pair.speaks(other, versions.clone());
+            pair.connect();
+            for device in [ANNA, BERT] {
+                pair.deliver(device);
+                let peer_is_older = is_later == (device == other);
+                let told = pair.devices[device].told();
+                assert!(told.contains(&Event::NoCommonVersion { peer_is_older }), "{versions:?} at {other}");
+                assert_eq!(pair.closed(device), Some(ByeReason::ByeVersion));
+                assert_eq!(pair.devices[device].sent.last(), Some(&bye));
+            }
+        }
     }
+}
+
+/// The seeds of `proto` are the bytes that today's program writes.
+#[test]
+fn what_todays_program_says_is_heard_alike_by_one_that_speaks_one_version_more() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/tests/seeds/peer");
+    let golden = |name: &str| {
+        let bytes = fs::read(folder.join(name)).expect("a seed");
+        Envelope::decode(bytes[0].into(), &bytes[1..]).expect("a message")
+    };
+    let heard = |versions: RangeInclusive<u32>, name: &str| {
+        let mut pair = Pair::friends();
+        pair.speaks(BERT, versions);
+        pair.devices[BERT].linked = true;
+        pair.input(BERT, Input::LinkUp { role: Role::Listener, handshake_hash: [1; 32] });
+        let message = golden(name);
+        if !matches!(message, Envelope::Hello(_)) {
+            pair.input(BERT, Input::Received(golden("01-hello-wish")));
+            assert_eq!(pair.devices[BERT].session.link(), LinkState::Up { weak: false });
+        }
+        pair.devices[BERT].sent.clear();
+        let done = pair.try_input(BERT, Input::Received(message));
+        let sent = std::mem::take(&mut pair.devices[BERT].sent);
+        (done, pair.devices[BERT].told(), sent)
+    };
+    let seeds: Vec<String> = fs::read_dir(&folder)
+        .expect("the seeds")
+        .map(|entry| entry.expect("a seed").file_name().into_string().expect("a plain name"))
+        .collect();
+    assert!(seeds.len() > 40, "{seeds:?}");
+    for name in &seeds {
+        let wider = session::LOWEST_VERSION..=session::HIGHEST_VERSION + 1;
+        assert_eq!(heard(wider, name), heard(session::VERSIONS, name), "{name}");
+    }
+    let (done, told, _) = heard(session::VERSIONS, "03-invite");
+    assert_eq!(done, Ok(()));
+    assert!(told.iter().any(|event| matches!(event, Event::Invited { .. })), "{told:?}");
 }
 
 /// A later version has more protocol versions and games, and sends unknown fields.

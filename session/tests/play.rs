@@ -443,6 +443,7 @@ fn a_record_that_cannot_be_replayed_is_told_and_left_out() {
     let broken: MatchRecord = record.clone();
     pair.devices[ANNA].journal.matches.clear();
     let mut session = session::Session::new(session::Config {
+        versions: session::VERSIONS,
         name: "Anna".into(),
         advert_key: [1; 32],
         known: true,

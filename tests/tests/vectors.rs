@@ -439,6 +439,7 @@ async fn our_dialer_says_what_it_speaks_where_no_version_is_common() {
 
 fn config(known: bool, seed: [u8; 32]) -> Config {
     Config {
+        versions: session::VERSIONS,
         name: "Anna".into(),
         advert_key: [1; 32],
         known,

@@ -6,6 +6,7 @@ mod journal;
 mod setups;
 
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use engine::{Action, GameKind, Setup, Side};
@@ -104,6 +105,7 @@ const PATIENCE: usize = 30;
 
 fn config(device: usize, journal: &Journal, life: usize) -> Config {
     Config {
+        versions: session::VERSIONS,
         name: ["Anna", "Bert"][device].into(),
         advert_key: [device as u8 + 1; 32],
         known: journal.friend.is_some(),
@@ -237,6 +239,13 @@ impl Pair {
         self.drain(device);
         // The carrier informs the other side.
         self.devices[1 - device].hangs_up = true;
+    }
+
+    /// Another program on this device, which speaks these versions, until the next restart.
+    pub(crate) fn speaks(&mut self, device: usize, versions: RangeInclusive<u32>) {
+        let there = &mut self.devices[device];
+        there.session = Session::new(Config { versions, ..config(device, &there.journal, there.deaths) });
+        self.drain(device);
     }
 
     /// Hands in one input and carries out the outputs. The peer is honest here: a violation is a bug.

@@ -155,6 +155,7 @@ async fn play_side(mut frames: Frames, role: Role, number: u64, done: &AtomicU32
     let began = Instant::now();
     let dials = role == Role::Dialer;
     let mut session = Session::new(Config {
+        versions: session::VERSIONS,
         name: format!("{role:?}"),
         advert_key: [number as u8; 32],
         known: true,

@@ -82,6 +82,7 @@ impl Actor {
         let matches = if known { self.journal.matches_with(key)? } else { Vec::new() };
         let promised = if known { self.journal.promised(key)? } else { Vec::new() };
         Ok(Session::new(Config {
+            versions: session::VERSIONS,
             name: self.profile.name().to_owned(),
             advert_key: *self.profile.advert_key(),
             known,

@@ -9,6 +9,7 @@ pub(super) fn session(id: MatchId, actions: u16, change: impl Fn(&mut MatchRecor
     record.actions = (0..actions).map(|at| Action::Place(Point::new(at, 2 * (at % 2)))).collect();
     change(&mut record);
     Session::new(Config {
+        versions: session::VERSIONS,
         name: "Anna".into(),
         advert_key: [1; 32],
         known: true,
