@@ -91,6 +91,7 @@ mod tests {
         assert_eq!(times.map(&mut taken), [3, 0, 1, 2, 0, 1, 3]);
         assert_eq!(bucket.next(), at(60_100));
     }
+
     #[test]
     fn a_new_link_gives_back_what_its_resume_needs_and_never_more_than_there_was() {
         let now = Instant(Duration::from_secs(5));

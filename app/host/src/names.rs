@@ -76,16 +76,14 @@ impl Names {
             .map(|(other, _)| *other)
     }
 
+    /// Looks once at each name and not at each pair of them, because a person may have many friends.
     fn update_shared(&mut self) {
-        let shared: Vec<bool> = self
-            .all
-            .iter()
-            .map(|(key, one)| {
-                self.all
-                    .iter()
-                    .any(|(other, known)| other != key && known.skeleton.is_confusable_with(&one.skeleton))
-            })
-            .collect();
+        let mut players = BTreeMap::<(usize, &str), usize>::new();
+        for look in self.all.values().flat_map(|one| one.skeleton.looks()) {
+            *players.entry(look).or_default() += 1;
+        }
+        let is_shared = |one: &Name| one.skeleton.looks().any(|look| players[&look] > 1);
+        let shared: Vec<bool> = self.all.values().map(is_shared).collect();
         for (one, shared) in self.all.values_mut().zip(shared) {
             one.is_shared = shared;
         }
@@ -108,9 +106,13 @@ impl Skeleton {
         Self([plain(&said.to_lowercase()), plain(said)])
     }
 
-    /// Names without visible characters are not alike.
+    /// Who has one of these, numbered by its kind, looks alike. Names without visible characters have none.
+    fn looks(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.0.iter().map(String::as_str).enumerate().filter(|(_, look)| !look.is_empty())
+    }
+
     fn is_confusable_with(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).any(|(one, other)| !one.is_empty() && one == other)
+        self.looks().any(|look| other.looks().any(|other| look == other))
     }
 }
 
@@ -222,5 +224,27 @@ mod tests {
         assert_eq!((names.shown(player(0xA1)), names.shown(player(0xB2))), ("Ben".into(), "Carl".into()));
         names.forget(player(0xB2));
         assert_eq!(names.shown(player(0xB2)), "");
+    }
+
+    #[test]
+    fn of_many_names_those_are_shared_that_look_like_another_in_either_way() {
+        // `I` looks like `l` and, as a small letter, like `i`; the last two show nothing.
+        let said = ["Ian", "lan", "ian", "IAN", "Ben", "B\u{0435}n", "Carl", "Anna", "小明", "", "."];
+        let mut names = Names::default();
+        for seed in 0..200_u8 {
+            // Names come, change and go.
+            let key = player(seed % 17);
+            if seed % 5 == 4 {
+                names.forget(key);
+            } else {
+                names.put(key, said[usize::from(seed) * 7 % 11], seed.is_multiple_of(2));
+            }
+            for (key, one) in &names.all {
+                let alike = |(other, known): (&PlayerId, &Name)| {
+                    other != key && known.skeleton.is_confusable_with(&one.skeleton)
+                };
+                assert_eq!(one.is_shared, names.all.iter().any(alike), "{} after {seed} changes", one.said);
+            }
+        }
     }
 }
