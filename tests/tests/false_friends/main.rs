@@ -15,7 +15,9 @@ use link::{CarrierKind, Duplex, Transport};
 use proto::board::{self, Game, action};
 use proto::control::{self, NoticeKind, reply, request};
 use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
-use proto::peer::{self, ByeReason, Envelope, Hello, Ping, Play, pair};
+use proto::limits;
+use proto::peer::{self, ByeReason, Envelope, Hello, Ping, Play, invite_answer::Answer, pair};
+use session::club::{self, Club, PlayerKind};
 use tests::house::{Device, House, Seen, friends};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::timeout;
@@ -624,6 +626,19 @@ async fn a_friend_asks_a_dozen_times_a_day_to_go_on_with_matches_that_nobody_her
     scene.check_undisturbed().await;
 }
 
+/// A club evening of four on the false friend's device, with long names.
+fn evening(number: u32) -> Envelope {
+    const ANNA: [u8; 32] = [9; 32];
+    let name = |player: u32| format!("{} {number} {player}", "棋".repeat(20));
+    let mut club = Club::empty(name(0), engine::GameKind::Gomoku.default_setup(), None, true);
+    club.add(&name(1), PlayerKind::Friend(ANNA)).expect("there is room");
+    for player in 2..=3 {
+        club.add(&name(player), PlayerKind::Nobody).expect("there is room");
+    }
+    club.start(None).expect("there are enough");
+    club::message(number, &club, &ANNA).expect("she is on the list").into()
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_friend_cannot_fill_the_file_with_anything_else_that_it_says() {
     let mut scene = Scene::new(132).await;
@@ -637,15 +652,12 @@ async fn a_friend_cannot_fill_the_file_with_anything_else_that_it_says() {
             advert_key: Bytes::from(vec![round; 32]),
             ..scene.hello()
         };
-        let offers = (1..=10).map(|number| {
-            peer::Offer {
-                match_id: about.clone(),
-                offer_id: number,
-                kind: peer::OfferKind::OfferTakeBack.into(),
-                ply: 1,
-                ..peer::Offer::default()
-            }
-            .into()
+        // Nine of kinds that nobody knows, and one that waits for an answer: a second would be an offence.
+        let offers = (1..=10_u32).map(|number| {
+            let draw = peer::OfferKind::OfferDraw as i32;
+            let kind = if number < 10 { 90 + number as i32 } else { draw };
+            let match_id = about.clone();
+            Envelope::from(peer::Offer { match_id, offer_id: number, kind, ply: 1, ..peer::Offer::default() })
         });
         let takings = (1..=10).map(|hints| peer::HintTaken { match_id: about.clone(), hints }.into());
         let words = (0..10).map(|_| {
@@ -657,15 +669,53 @@ async fn a_friend_cannot_fill_the_file_with_anything_else_that_it_says() {
         });
         let Envelope::Record(given) = given_up(u32::from(round)) else { panic!("a record") };
         let gift = Envelope::from(peer::Gift { record: Some(given) });
+        let evenings = (0..3).map(|number| evening(u32::from(round) * 3 + number + 1));
+        let analyses = (1..=5).map(|version| {
+            let h8 = engine::Action::Place(engine::Point::new(7, 7));
+            let actions = session::wire::pack_actions(&[h8; limits::TRIED_ACTIONS]).into();
+            let match_id = about.clone();
+            let analysis =
+                peer::Analysis { match_id, version, open: true, actions, ..peer::Analysis::default() };
+            Envelope::from(analysis)
+        });
+        // Of accounts only letters speak.
+        let answers = [Answer::Accept(true), Answer::Decline(1)].into_iter().flat_map(|answer| {
+            (0..3_u8).map(move |number| {
+                let invite_id = Bytes::from(vec![200 + number; 16]);
+                let account = format!("{round}@{}", "a".repeat(2_000));
+                let answer = Some(answer);
+                let answer =
+                    peer::InviteAnswer { invite_id, answer, account, ..peer::InviteAnswer::default() };
+                Envelope::from(answer)
+            })
+        });
+        // Neither this match nor an unknown one is a race; a run in this one would be an offence.
+        let progress = (1..=5).map(|presses| {
+            let match_id = about.clone();
+            Envelope::from(peer::Progress { match_id, presses, lit: 1, ..peer::Progress::default() })
+        });
+        let runs = (0..5_u8).map(|number| {
+            let press = engine::Action::Press(engine::Point::new(7, 7));
+            let actions = session::wire::pack_actions(&[press; 100]).into();
+            let match_id = Bytes::from(vec![210 + number; 16]);
+            Envelope::from(peer::Run { match_id, actions, ..peer::Run::default() })
+        });
         let all: Vec<Envelope> = std::iter::once(hello.into())
             .chain(rings(round, 5))
+            // Before the words, with which it shares a limit.
+            .chain([gift])
             .chain(offers)
             .chain(takings)
             .chain(words)
             .chain(acks)
-            .chain([gift])
+            .chain(evenings)
+            .chain(analyses)
+            .chain(answers)
+            .chain(progress)
+            .chain(runs)
             .collect();
-        scene.say_from_the_start(all).await;
+        let heard = scene.say_from_the_start(all).await;
+        assert_eq!(heard.bye, None, "it is heard to the last");
         scene.anna.client.seen.notices.clear();
     }
     let after = saved(&scene.anna);
