@@ -39,10 +39,12 @@ const HERE: &str = "seeds";
 const GOLDEN: &str = "../../proto/tests/seeds";
 
 /// All targets.
-pub const TARGETS: [Target; 18] = [
+pub const TARGETS: [Target; 20] = [
     Target { name: "frame", check: wire::frame, mutations: 15_000, seeds: GOLDEN },
     Target { name: "peer", check: wire::peer, mutations: 15_000, seeds: GOLDEN },
     Target { name: "control", check: wire::control, mutations: 15_000, seeds: GOLDEN },
+    Target { name: "wire-setup", check: wire::setup, mutations: 5_000, seeds: HERE },
+    Target { name: "wire-actions", check: wire::actions, mutations: 15_000, seeds: HERE },
     Target { name: "sgf", check: files::sgf, mutations: 3_000, seeds: HERE },
     Target { name: "psq", check: files::psq, mutations: 3_000, seeds: HERE },
     Target { name: "record", check: files::record, mutations: 3_000, seeds: HERE },

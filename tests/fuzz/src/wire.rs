@@ -1,10 +1,13 @@
-//! Frames, messages between devices, and messages on the control socket.
+//! Frames, messages between devices, and messages on the control socket; what a message between devices says of a game.
 
 use bytes::BytesMut;
-use proto::EnvelopeError;
+use engine::AnyGame;
+use prost::Message as _;
 use proto::control::Message;
 use proto::frame::{Arrival, FrameCodec, FrameLimit, HEADER_BYTES, Outgoing};
 use proto::peer::Envelope;
+use proto::{EnvelopeError, board};
+use session::wire;
 use tokio_util::codec::{Decoder, Encoder};
 
 /// The first byte chooses the limit, the second the length of the pieces; the rest is the stream from a
@@ -85,4 +88,64 @@ pub(crate) fn control(input: &[u8]) {
 fn explained(error: &EnvelopeError, known: &[u32], msgid: u32) {
     assert_eq!(matches!(error, EnvelopeError::UnknownMessage(_)), !known.contains(&msgid));
     assert!(!error.to_string().is_empty());
+}
+
+/// A setup that is read is written in one form, which is read as the same; a board that is too large for two is not made.
+pub(crate) fn setup(input: &[u8]) {
+    let Ok(said) = board::Setup::decode(input) else { return };
+    let for_peers = wire::read_peer_setup(Some(&said));
+    let setup = match wire::read_setup(Some(&said)) {
+        Ok(setup) => setup,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            assert_eq!(for_peers, Err(error));
+            return;
+        }
+    };
+    let written = wire::setup(&setup).encode_to_vec();
+    let again = board::Setup::decode(&written[..]).expect("what was written is decoded");
+    let again = wire::read_setup(Some(&again)).expect("what was written is read");
+    assert_eq!(again, setup);
+    assert_eq!(wire::setup(&again).encode_to_vec(), written, "writing twice gives the same");
+    assert_eq!(for_peers.is_ok(), wire::is_for_peers(&setup));
+    if let Ok(setup) = for_peers
+        && let Ok(game) = AnyGame::new(&setup)
+    {
+        assert_eq!(game.key(), game.fresh_key());
+    }
+}
+
+/// A record's actions have one form: what is unpacked packs into the same bytes, and each action reads back as a message too.
+pub(crate) fn actions(input: &[u8]) {
+    match wire::unpack_actions(input) {
+        Ok(actions) => {
+            assert_eq!(wire::pack_actions(&actions), input);
+            for action in actions {
+                assert_eq!(wire::read_action(Some(&wire::action(action))), Ok(action));
+            }
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seeds(name: &str) -> Vec<Vec<u8>> {
+        crate::Target::of(name).expect("a target").seeds()
+    }
+
+    /// Otherwise the mutations would begin from nothing.
+    #[test]
+    fn the_seeds_of_setups_and_actions_are_read() {
+        for seed in seeds("wire-setup") {
+            let said = board::Setup::decode(&seed[..]).expect("a message");
+            let setup = wire::read_setup(Some(&said)).expect("a setup");
+            assert_eq!(wire::setup(&setup), said);
+        }
+        for seed in seeds("wire-actions") {
+            assert!(wire::unpack_actions(&seed).is_ok(), "{seed:?}");
+        }
+    }
 }
