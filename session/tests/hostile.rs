@@ -133,10 +133,10 @@ impl Fuzzer {
                 })
             }
             4 => {
-                // The largest board for two devices, or the largest of all, which is too large for two.
-                let size = [64, 1_000][self.below(2) as usize];
+                // The largest board of a race, of two devices, and of all.
+                let size = [15, 64, 1_000][self.below(3) as usize];
                 let start = Start::Random { columns: size, rows: size, seed: u64::from(self.below(2)) };
-                let lights = LightsOutSetup { start, race: true, ..LightsOutSetup::default() };
+                let lights = LightsOutSetup { start, race: self.below(4) > 0, ..LightsOutSetup::default() };
                 Some(wire::setup(&Setup::LightsOut(lights)))
             }
             5 => Some(wire::setup(&GameKind::Go.default_setup())),

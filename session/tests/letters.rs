@@ -4,8 +4,8 @@ mod pair;
 #[path = "../../tests/src/seed.rs"]
 mod seed;
 
-use engine::{Action, Rng, Side};
-use pair::{ANNA, BERT, Pair, place, small};
+use engine::{Action, AnyGame, GameKind, Rng, Setup, Side};
+use pair::{ANNA, BERT, Pair, any_small, place, small, small_race};
 use proto::peer;
 use session::{Command, Input, MatchId, MatchResult, asked_by_letter, wire};
 
@@ -21,13 +21,17 @@ fn read(pair: &mut Pair, to: usize, letter: &peer::Record) {
 
 /// Anna has proposed a match by letter, with her first move, and Bert has accepted.
 fn begun() -> Pair {
+    begun_with(&small(), place(0, 0))
+}
+
+fn begun_with(setup: &Setup, first: Action) -> Pair {
     let mut pair = Pair::friends();
-    let begin = Command::BeginByLetter { id: ID, setup: small(), my_side: Side::First };
+    let begin = Command::BeginByLetter { id: ID, setup: setup.clone(), my_side: Side::First };
     pair.command(ANNA, begin).expect("Bert is away");
-    pair.act(ANNA, ID, place(0, 0)).expect("her turn");
+    pair.act(ANNA, ID, first).expect("her turn");
     let asked = letter(&pair, ANNA);
-    let (id, setup, side) = asked_by_letter(&asked).expect("it asks for a match");
-    assert_eq!((id, setup, side), (ID, small(), Side::Second));
+    let (id, told, side) = asked_by_letter(&asked).expect("it asks for a match");
+    assert_eq!((id, &told, side), (ID, setup, Side::Second));
     // A letter about an unknown match changes nothing by itself.
     read(&mut pair, BERT, &asked);
     assert!(pair.devices[BERT].session.match_state(ID).is_none());
@@ -125,10 +129,34 @@ fn letters_in_any_order_lead_to_equal_records() {
     }
 }
 
+/// Two legal actions of this position, neither of which is a pass.
+fn two(game: &AnyGame) -> [Action; 2] {
+    let mut legal = game.legal_actions().into_iter().filter(|action| *action != Action::Pass);
+    [(); 2].map(|()| legal.next().expect("the match has just begun"))
+}
+
 #[test]
-fn what_a_letter_may_not_do_it_does_not_do() {
-    let mut pair = begun();
-    pair.act(BERT, ID, place(1, 1)).expect("his turn");
+fn what_a_letter_may_not_do_it_does_not_do_in_any_game() {
+    let setups = [small(), any_small(0), any_small(1), any_small(2)];
+    // Lights are not played by letter.
+    for kind in GameKind::ALL.iter().filter(|kind| **kind != GameKind::LightsOut) {
+        assert!(setups.iter().any(|setup| setup.kind() == *kind), "{kind:?}");
+    }
+    for setup in &setups {
+        check_forgeries(setup);
+    }
+}
+
+fn check_forgeries(setup: &Setup) {
+    let [first, _] = two(&AnyGame::new(setup).expect("a setup"));
+    let mut pair = begun_with(setup, first);
+    let [second, _] = two(pair.devices[BERT].state(ID).position());
+    pair.act(BERT, ID, second).expect("his turn");
+    // What Anna could play next, with Bert's answer; and what she will play.
+    let mut forged_game = pair.devices[BERT].state(ID).position().clone();
+    let [forged, third] = two(&forged_game);
+    forged_game.act(forged).expect("legal");
+    let [answer, _] = two(&forged_game);
     let honest = letter(&pair, BERT);
     let with_result = |result| peer::Record { result: Some(wire::result(result)), ..honest.clone() };
     let with_more = |more: &[Action]| {
@@ -147,23 +175,34 @@ fn what_a_letter_may_not_do_it_does_not_do() {
         with_result(MatchResult::DrawAgreed),
         with_result(MatchResult::Resigned(Side::First)),
         with_result(MatchResult::TimedOut(Side::First)),
-        with_more(&[place(3, 3)]),
-        with_more(&[place(3, 3), place(4, 4)]),
+        with_more(&[forged]),
+        with_more(&[forged, answer]),
         peer::Record { sender_side: honest.sender_side, ..letter(&pair, ANNA) },
     ];
     let check_refused = |pair: &mut Pair, when: &str| {
         let before = pair.devices[ANNA].state(ID).record().clone();
         for lie in &lies {
             let _ = pair.try_input(ANNA, Input::Letter(Box::new(lie.clone())));
-            assert_eq!(*pair.devices[ANNA].state(ID).record(), before, "{when}: {lie:?}");
+            assert_eq!(*pair.devices[ANNA].state(ID).record(), before, "{when}: {lie:?}, {setup:?}");
         }
     };
     check_refused(&mut pair, "while Bert's action is news");
     read(&mut pair, ANNA, &honest);
     assert_eq!(pair.devices[ANNA].state(ID).ply(), 2, "the honest one is read even so");
     check_refused(&mut pair, "at the same ply");
-    pair.act(ANNA, ID, place(2, 2)).expect("her turn");
+    pair.act(ANNA, ID, third).expect("her turn");
     check_refused(&mut pair, "when it is stale");
     let clocked = peer::Record { pace: session::Pace::write(pair::any_pace(0)), ..honest };
     assert!(asked_by_letter(&clocked).is_none(), "nobody's clock runs by letter");
+}
+
+#[test]
+fn nobody_asks_for_lights_by_letter() {
+    let mut pair = begun();
+    let begin = Command::BeginByLetter { id: MatchId([8; 16]), setup: small_race(), my_side: Side::First };
+    assert!(pair.command(ANNA, begin).is_err(), "a race needs both at once");
+    let gomoku = peer::Record { actions: Vec::new().into(), ..letter(&pair, ANNA) };
+    assert!(asked_by_letter(&gomoku).is_some());
+    let lights = peer::Record { setup: Some(wire::setup(&small_race())), ..gomoku };
+    assert!(asked_by_letter(&lights).is_none());
 }
