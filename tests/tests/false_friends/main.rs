@@ -8,6 +8,8 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use engine::lights_out::{LightsOutSetup, Start};
+use engine::{Action, AnyGame, GameKind, GomokuSetup, Rng, Setup};
 use link::frames::FrameReader;
 use link::identity::Identity;
 use link::secure::{self, ExpectedPeer, SecureLink};
@@ -242,6 +244,30 @@ fn invite(number: u8) -> Envelope {
     let gomoku = board::GomokuSetup { size: 15, edge_five_wins: true, ..board::GomokuSetup::default() };
     let setup = Some(board::Setup { game: Some(board::setup::Game::Gomoku(gomoku)) });
     peer::Invite { invite_id: Bytes::from(vec![number; 16]), setup, ..peer::Invite::default() }.into()
+}
+
+/// One of each game for two devices, on a large board where there is a choice.
+fn setups() -> [Setup; 5] {
+    let start = Start::Random { columns: 15, rows: 15, seed: 0 };
+    [
+        Setup::Gomoku(GomokuSetup { size: 20, ..GomokuSetup::default() }),
+        GameKind::Liuzhou.default_setup(),
+        GameKind::Xiangqi.default_setup(),
+        GameKind::Go.default_setup(),
+        Setup::LightsOut(LightsOutSetup { start, race: true, ..LightsOutSetup::default() }),
+    ]
+}
+
+fn invite_to(setup: &Setup, number: u8) -> Envelope {
+    peer::Invite {
+        invite_id: Bytes::from(vec![number; 16]),
+        setup: Some(session::wire::setup(setup)),
+        // The only ones for a race.
+        colours: peer::Colours::Random.into(),
+        commitment: Bytes::from(vec![1; 32]),
+        ..peer::Invite::default()
+    }
+    .into()
 }
 
 /// An invitation that is withdrawn at once, repeatedly.
@@ -549,14 +575,18 @@ fn saved(device: &Device) -> (u32, u64) {
     (count, std::fs::metadata(path).expect("the file is there").len())
 }
 
-/// A match of the attacked pair with a made-up id, which the false friend has resigned at once.
+/// A match of the attacked pair with a made-up id, which the false friend has resigned at once; of one game after the other.
 fn given_up(number: u32) -> Envelope {
-    let gomoku = board::GomokuSetup { size: 15, edge_five_wins: true, ..board::GomokuSetup::default() };
+    let setups = setups();
+    given_up_in(&setups[number as usize % setups.len()], number).into()
+}
+
+fn given_up_in(setup: &Setup, number: u32) -> peer::Record {
     let mut match_id = vec![0xAB; 16];
     match_id[..4].copy_from_slice(&number.to_be_bytes());
     peer::Record {
         match_id: match_id.into(),
-        setup: Some(board::Setup { game: Some(board::setup::Game::Gomoku(gomoku)) }),
+        setup: Some(session::wire::setup(setup)),
         sender_side: board::Side::Second.into(),
         result: Some(board::Result {
             winner: board::Side::First.into(),
@@ -564,26 +594,29 @@ fn given_up(number: u32) -> Envelope {
         }),
         ..peer::Record::default()
     }
-    .into()
 }
 
-/// A gomoku match of maximum length on the largest board, resigned at its end.
-fn long_record() -> peer::Record {
-    let Envelope::Record(record) = given_up(0) else { panic!("a record") };
-    let setup = engine::Setup::Gomoku(engine::GomokuSetup { size: 20, ..engine::GomokuSetup::default() });
-    let mut game = engine::AnyGame::new(&setup).expect("a setup");
-    let mut actions = Vec::new();
-    for action in game.legal_actions() {
-        let mut next = game.clone();
-        // A point that would end the game stays empty.
-        if next.act(action).is_ok() && next.outcome().is_none() {
-            game = next;
-            actions.push(action);
-        }
+/// A long match, resigned at its end. Of a race only the board: its record has no unfinished run.
+fn long_record(setup: &Setup) -> peer::Record {
+    const LONG: usize = 250;
+    let mut game = AnyGame::new(setup).expect("a setup");
+    let (mut rng, mut actions) = (Rng::new(1), Vec::new());
+    while setup.kind() != GameKind::LightsOut && actions.len() < LONG {
+        let mut legal = game.legal_actions();
+        rng.shuffle(&mut legal);
+        // Nothing that ends the match, or begins its end.
+        let next = legal.into_iter().filter(|action| *action != Action::Pass).find_map(|action| {
+            let mut next = game.clone();
+            next.act(action).expect("it is legal");
+            next.outcome().is_none().then_some((action, next))
+        });
+        let Some((action, next)) = next else { break };
+        actions.push(action);
+        game = next;
     }
-    assert!(actions.len() > 200, "{} actions", actions.len());
-    let setup = Some(session::wire::setup(&setup));
-    peer::Record { setup, actions: session::wire::pack_actions(&actions).into(), ..record }
+    let least = if setup.kind() == GameKind::LightsOut { 0 } else { 30 };
+    assert!(actions.len() >= least, "{setup:?}: {} actions", actions.len());
+    peer::Record { actions: session::wire::pack_actions(&actions).into(), ..given_up_in(setup, 0) }
 }
 
 #[tokio::test(start_paused = true)]
@@ -602,8 +635,8 @@ async fn a_friend_cannot_fill_the_file_with_matches_that_nobody_here_has_asked_f
 
 /// An unfinished match of the attacked pair with a made-up id, which Anna never knew.
 fn unheard_of(number: u32) -> Envelope {
-    let Envelope::Record(record) = given_up(number) else { panic!("a record") };
-    peer::Record { result: None, ..record }.into()
+    let [gomoku, ..] = setups();
+    peer::Record { result: None, ..given_up_in(&gomoku, number) }.into()
 }
 
 #[tokio::test(start_paused = true)]
@@ -768,7 +801,8 @@ async fn strangers_store_nothing() {
 #[tokio::test(start_paused = true)]
 async fn memory_stays_bounded_whatever_a_crowd_of_them_sends() {
     let mut scene = Scene::new(122).await;
-    let long = long_record();
+    let setups = setups();
+    let long = setups.each_ref().map(long_record);
     let held = HELD.get();
     MOST.set(held);
     for round in 0..20_u8 {
@@ -788,12 +822,16 @@ async fn memory_stays_bounded_whatever_a_crowd_of_them_sends() {
             peer::Say { match_id: id(&scene.attacked), what }.into()
         });
         // Whole records, each of another match; as many as are allowed.
-        let records = (0..40).map(|number| {
+        let records = long.iter().cycle().zip(0..40_u8).map(|(long, number)| {
             let match_id = Bytes::from([vec![round, number], vec![0xAB; 14]].concat());
             Envelope::from(peer::Record { match_id, ..long.clone() })
         });
-        let invitations = (0..200).map(|number: u32| invite(number as u8));
-        for envelopes in [flood.collect(), words.collect::<Vec<Envelope>>(), invitations.collect()] {
+        let gifts = long.iter().map(|long| peer::Gift { record: Some(long.clone()) }.into());
+        let invitations =
+            setups.iter().cycle().zip(0..200_u8).map(|(setup, number)| invite_to(setup, number));
+        let said: [Vec<Envelope>; 4] =
+            [flood.collect(), words.collect(), gifts.collect(), invitations.collect()];
+        for envelopes in said {
             scene.say(envelopes).await;
         }
         let heard = scene.say(records.collect()).await;
