@@ -390,6 +390,7 @@ mod tests {
     #[test]
     fn two_that_take_turns_meet_soon() {
         let now = Instant::now();
+        // That two meet within 20 s is likely, and not certain: with always other seeds some pair would not.
         for seed in 0..200 {
             let mut both = [Turns::new(seed), Turns::new(seed.wrapping_mul(77) + 2)];
             let step = Duration::from_millis(50);

@@ -47,6 +47,9 @@ pub mod record;
 mod regression;
 mod rng;
 pub mod search;
+#[cfg(test)]
+#[path = "../../tests/src/seed.rs"]
+mod seed;
 pub mod sgf;
 pub mod start;
 mod text;

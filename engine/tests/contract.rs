@@ -297,13 +297,14 @@ fn hostile_action(rng: &mut Rng) -> Action {
 
 #[test]
 fn the_enum_over_all_games_says_what_the_typed_game_says() {
+    let first = seed::begin("typed games", 0);
     for &kind in GameKind::ALL {
         let setup = kind.default_setup();
         let mut game = AnyGame::new(&setup).expect("the default setup is valid");
         assert_eq!((game.kind(), game.setup()), (kind, setup));
         assert_eq!(GameKind::from_number(kind as u8), Some(kind));
         assert_eq!(GameKind::from_word(kind.word()), Some(kind));
-        let mut rng = Rng::new(kind as u64);
+        let mut rng = Rng::new(first + kind as u64);
         while game.outcome().is_none() && game.ply() < PLY_LIMIT {
             let actions = game.legal_actions();
             let action = actions[rng.below(actions.len() as u32) as usize];

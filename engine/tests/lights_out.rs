@@ -1,5 +1,8 @@
 //! Claims about Lights Out and its solver.
 
+#[path = "../../tests/src/seed.rs"]
+mod seed;
+
 use engine::lights_out::{
     Lights, LightsOut, LightsOutSetup, Neighbours, Run, Solution, Start, nullity, solve,
 };
@@ -55,7 +58,7 @@ fn a_press_toggles_what_its_neighbourhood_says() {
 
 #[test]
 fn presses_together_toggle_what_they_toggle_one_by_one() {
-    let mut rng = Rng::new(1);
+    let mut rng = Rng::new(seed::begin("presses", 1));
     for neighbours in every_neighbourhood() {
         for (columns, rows) in [(3, 3), (5, 4), (63, 3), (64, 5), (65, 4), (130, 7)] {
             let presses = random(columns, rows, &mut rng);
@@ -136,7 +139,7 @@ fn small_boards_are_solved_exactly_when_they_can_be_and_with_the_fewest_presses(
 
 #[test]
 fn larger_boards_are_put_out_or_are_none_that_presses_make() {
-    let mut rng = Rng::new(3);
+    let mut rng = Rng::new(seed::begin("larger boards", 3));
     for neighbours in every_neighbourhood() {
         for (columns, rows) in [(5, 5), (9, 9), (11, 14), (30, 17), (63, 64), (64, 64), (65, 100), (3, 200)] {
             let presses = random(columns, rows, &mut rng);
@@ -158,7 +161,8 @@ fn larger_boards_are_put_out_or_are_none_that_presses_make() {
 
 #[test]
 fn a_thousand_by_a_thousand_is_solved() {
-    let lights = Lights::toggled_by(&random(1000, 1000, &mut Rng::new(4)), STRAIGHT);
+    let mut rng = Rng::new(seed::begin("a thousand by a thousand", 4));
+    let lights = Lights::toggled_by(&random(1000, 1000, &mut rng), STRAIGHT);
     let Solution::Presses { presses, .. } = solve(&lights, STRAIGHT) else {
         panic!("it was made by presses")
     };
@@ -167,7 +171,7 @@ fn a_thousand_by_a_thousand_is_solved() {
 
 #[test]
 fn a_board_reads_back_from_its_text_and_what_is_none_is_refused_with_line_and_column() {
-    let mut rng = Rng::new(5);
+    let mut rng = Rng::new(seed::begin("text", 5));
     for (columns, rows) in [(1, 1), (5, 5), (64, 2), (65, 3), (1000, 2)] {
         let lights = random(columns, rows, &mut rng);
         assert_eq!(lights.to_string().parse(), Ok(lights));

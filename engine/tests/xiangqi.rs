@@ -122,7 +122,7 @@ fn a_position_reads_back_from_its_fen() {
     for (_, fen, _) in PERFT {
         assert_eq!(game(fen).position(), *fen);
     }
-    let mut rng = Rng::new(9);
+    let mut rng = Rng::new(seed::begin("a fen reads back", 9));
     let mut played = start();
     while played.outcome().is_none() && played.ply() < 120 {
         let again = game(&played.position());
@@ -387,9 +387,13 @@ fn in_random_games_every_legal_move_reads_back_in_every_notation_and_no_two_are_
 
 #[test]
 fn a_fen_bent_at_random_is_refused_or_makes_a_position_that_can_be_played() {
-    let mut rng = Rng::new(12);
+    let mut rng = Rng::new(seed::begin("bent fens", 12));
     let mut played = 0;
-    for round in 0..20_000 {
+    // With another seed fewer of them may be positions.
+    for round in 0..200_000 {
+        if round >= 20_000 && played > 500 {
+            break;
+        }
         let mut fen: Vec<char> = PERFT[round % PERFT.len()].1.chars().collect();
         for _ in 0..=rng.below(3) {
             let at = rng.below(fen.len() as u32) as usize;

@@ -596,7 +596,7 @@ pub(super) const fn margin(owner: u8) -> i32 {
 mod tests {
     use super::*;
     use crate::go::{GoMove, GoSetup, Scoring};
-    use crate::{Action, Rng};
+    use crate::{Action, Rng, seed};
 
     /// Plays random legal moves on both boards, and compares them.
     fn check<const N: usize, const W: usize>(size: u8, seed: u64, moves: u32) {
@@ -687,7 +687,7 @@ mod tests {
 
     #[test]
     fn liberties_after_a_move_are_what_it_then_has() {
-        let mut rng = Rng::new(3);
+        let mut rng = Rng::new(seed::begin("liberties", 3));
         for _ in 0..200 {
             let mut stones = Stones::<128, 2>::new(9);
             let mut colour = BLACK;

@@ -1,5 +1,7 @@
 //! Tests of the app through its window: pages, taps and keys.
 
+#[path = "../../../../tests/src/seed.rs"]
+mod seed;
 #[path = "../support/mod.rs"]
 mod support;
 
