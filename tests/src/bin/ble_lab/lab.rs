@@ -306,7 +306,8 @@ async fn matches(
     let mut table = Table::meet(lab, report).await.context("two strangers meet")?;
     let before = lab.air.reading().await?.traffic;
     let moves = table.play(&mut Vec::new(), &mut dice, report).await.context("a match in peace")?;
-    let traffic = lab.air.reading().await?.traffic - before;
+    let in_peace = lab.air.reading().await?;
+    let traffic = in_peace.traffic - before;
     let per_move = |count: u64| Some(count as f64 / moves.max(1) as f64);
     report.bytes_per_move = per_move(traffic.bytes);
     report.packets_per_move = per_move(traffic.packets);
@@ -360,6 +361,9 @@ async fn matches(
             table.play(&mut strikes, &mut dice, report).await.with_context(|| format!("{part:?}"))?;
         }
     }
+    // Before strangers come, whose controllers are not the cell's. Each reading begins the longest value anew.
+    let habits = lab.air.reading().await?.habits;
+    options.cell.holds(&habits, in_peace.longest_value, report)?;
     table.leave().await
 }
 
