@@ -17,7 +17,7 @@ pub const TO_PERIPHERAL: Uuid = Uuid::from_u128(0x1aea3cdb_90c7_4f92_a929_83e7e6
 pub const TO_CENTRAL: Uuid = Uuid::from_u128(0x1aea3cdc_90c7_4f92_a929_83e7e62f688e);
 
 /// Company identifier that the Bluetooth SIG assigns to nobody and reserves for internal use.
-pub(crate) const COMPANY: u16 = 0xFFFF;
+pub const COMPANY: u16 = 0xFFFF;
 
 /// Layout of the six bytes: the version in the high nibble of the first byte, state bits in its low nibble, then the tag.
 const VERSION: u8 = 1;
@@ -29,7 +29,7 @@ const NAMED: u8 = 0b0100;
 pub(crate) const LONGEST_NAME: usize = 29;
 
 /// The six bytes of a card's manufacturer field.
-pub(crate) fn card_payload(card: &Card) -> [u8; 1 + PRESENCE_LENGTH] {
+pub fn card_payload(card: &Card) -> [u8; 1 + PRESENCE_LENGTH] {
     let mut state = VERSION << 4;
     state |= if card.open_to_all { OPEN_TO_ALL } else { 0 };
     state |= if card.busy { BUSY } else { 0 };
@@ -44,7 +44,7 @@ pub(crate) fn card_payload(card: &Card) -> [u8; 1 + PRESENCE_LENGTH] {
 ///
 /// `name` is the device name from the system; it counts only if the card says that it carries a name, because after a
 /// connection BlueZ reports the peer's GAP name, its host name, instead.
-pub(crate) fn read_card(payload: &[u8], name: Option<String>) -> Option<Card> {
+pub fn read_card(payload: &[u8], name: Option<String>) -> Option<Card> {
     let (&state, tag) = payload.split_first()?;
     if state >> 4 != VERSION {
         return None;
@@ -61,7 +61,7 @@ pub(crate) fn read_card(payload: &[u8], name: Option<String>) -> Option<Card> {
 }
 
 /// The longest prefix of the name that fits, cut between characters.
-pub(crate) fn fitting_name(name: &str) -> &str {
+pub fn fitting_name(name: &str) -> &str {
     let mut end = name.len().min(LONGEST_NAME);
     while !name.is_char_boundary(end) {
         end -= 1;

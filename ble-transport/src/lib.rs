@@ -49,6 +49,9 @@ pub mod stream;
 mod transport;
 
 pub use advert::{SERVICE, TO_CENTRAL, TO_PERIPHERAL};
+// For the test of docs/vectors.json.
+#[doc(hidden)]
+pub use advert::{COMPANY, card_payload, fitting_name, read_card};
 pub use duplex::BleStream;
 pub use transport::{BleConfig, BleTransport};
 

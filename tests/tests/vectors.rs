@@ -1,5 +1,6 @@
 //! The bytes of docs/vectors.json, which a Python program computes from docs/protocol.md alone, equal those of these crates.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
@@ -13,8 +14,9 @@ use engine::lights_out::{LightsOut, LightsOutSetup, Neighbours, Start};
 use engine::{Action, Choice, Game, GameKind, GomokuSetup, Point, Setup, Side};
 use link::friend_code::FriendCode;
 use link::identity::{Identity, fingerprint};
+use link::lan::{card_strings, read_card};
 use link::secure::{self, AcceptedPeers, ExpectedPeer, SecureError};
-use link::{Address, CarrierKind, Epoch, Tag, letter};
+use link::{Address, Card, CarrierKind, Epoch, Tag, letter};
 use prost::Message;
 use proto::frame::{Arrival, Frame, FrameCodec, FrameLimit, Outgoing};
 use proto::peer::{self, Envelope};
@@ -167,6 +169,75 @@ fn segments_with_and_without_sack_are_these_bytes() {
         assert_eq!(segment.write(link, sender)[..], wire, "{one}");
         assert_eq!(Segment::read(&wire, link, sender), Some(segment), "{one}");
         assert_eq!(Segment::read(&wire, link, sender.other()), None, "{one}");
+    }
+}
+
+// Cards. The elements of XMPP are compared by link/src/online/account/tests.rs.
+
+fn card(one: &Value) -> Card {
+    let is = |key: &str| one[key].as_bool().expect("yes or no");
+    Card {
+        tag: Tag(array(&one["tag"])),
+        open_to_all: is("open_to_all"),
+        busy: is("busy"),
+        wish: number(&one["wish"]),
+        name: one["name"].as_str().map(str::to_owned),
+        seldom: false,
+    }
+}
+
+/// Pieces with their length, one byte, before them.
+fn pieces(mut rest: &[u8]) -> Vec<&[u8]> {
+    let mut pieces = Vec::new();
+    while let Some((length, more)) = rest.split_first() {
+        let (piece, after) = more.split_at(usize::from(*length));
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}
+
+#[test]
+fn adverts_of_these_cards_are_these_bytes() {
+    for one in list(&vectors()["adverts"]) {
+        let (card, payload) = (card(one), bytes(&one["payload"]));
+        assert_eq!(ble_transport::card_payload(&card)[..], payload);
+        let service = ble_transport::SERVICE.as_u128().to_le_bytes();
+        let company = ble_transport::COMPANY.to_le_bytes();
+        let data = bytes(&one["advertising_data"]);
+        // BlueZ puts them together. The flags are its own: found by anybody, no BR/EDR.
+        let structures = [
+            vec![1, 6],
+            [&[7_u8][..], &service[..]].concat(),
+            [&[0xFF_u8][..], &company[..], &payload[..]].concat(),
+        ];
+        assert_eq!(pieces(&data), structures);
+        assert_eq!(data.len(), 31);
+        let name = card.name.as_deref().map(|name| ble_transport::fitting_name(name).to_owned());
+        let scan_response = bytes(&one["scan_response"]);
+        let named: Vec<Vec<u8>> = name.iter().map(|name| [&[9_u8][..], name.as_bytes()].concat()).collect();
+        assert_eq!(pieces(&scan_response), named);
+        let read = ble_transport::read_card(&payload, name.clone());
+        assert_eq!(read, Some(Card { name, ..card }));
+    }
+}
+
+#[test]
+fn cards_on_the_local_network_are_these_bytes() {
+    for one in list(&vectors()["cards"]) {
+        let (card, txt) = (card(one), bytes(&one["txt"]));
+        let strings = card_strings(&card).into_iter().map(|(key, value)| format!("{key}={value}"));
+        let strings: Vec<Vec<u8>> = strings.map(String::into_bytes).collect();
+        assert_eq!(pieces(&txt), strings);
+        let read: BTreeMap<&[u8], &[u8]> = pieces(&txt)
+            .into_iter()
+            .map(|string| {
+                let (key, value) =
+                    string.split_at(string.iter().position(|byte| *byte == b'=').expect("a key"));
+                (key, &value[1..])
+            })
+            .collect();
+        assert_eq!(read_card(|key| read.get(key.as_bytes()).copied()), Some(card));
     }
 }
 

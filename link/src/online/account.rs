@@ -533,13 +533,9 @@ impl Task {
         let Some(card) = &self.card else {
             return self.send(presence::Presence::unavailable()).await;
         };
-        let mut builder = Element::builder("card", CARD);
-        for (key, value) in card_strings(card) {
-            builder = builder.attr(NcName::try_from(key).expect("a letter is a name in XML"), value);
-        }
         let mut presence = presence::Presence::available();
         presence.show = self.away.then_some(Show::Away);
-        presence.payloads.push(builder.build());
+        presence.payloads.push(card_element(card));
         self.send(presence).await;
     }
 
@@ -751,6 +747,14 @@ fn new_random() -> Option<String> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).ok()?;
     Some(crate::hex::text(&random))
+}
+
+fn card_element(card: &Card) -> Element {
+    let mut builder = Element::builder(CARDS.element, CARD);
+    for (key, value) in card_strings(card) {
+        builder = builder.attr(NcName::try_from(key).expect("a letter is a name in XML"), value);
+    }
+    builder.build()
 }
 
 fn card_of(payload: &Element) -> Option<Card> {

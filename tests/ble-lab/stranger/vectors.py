@@ -7,11 +7,15 @@ Needs `noiseprotocol` and `cryptography` as in requirements.txt. The functions a
 checked on the encoded bytes; tests/tests/vectors.rs compares with Rust's.
 """
 
+import base64
 import json
 import pathlib
 import struct
 import sys
+import uuid
 import zlib
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
 
 import meeting
 import messages as m
@@ -233,6 +237,138 @@ def tags():
         assert meeting.is_tag_of(key, tag, seconds + 900) and not meeting.is_tag_of(key, tag, seconds + 1800)
         out.append({"advert_key": key.hex(), "seconds": seconds, "epoch": seconds // 900, "tag": tag.hex()})
     return out
+
+
+# Cards.
+
+
+def structures(data):
+    """The structures of advertising data or of a scan response: type and value."""
+    out = {}
+    while data:
+        out[data[1]], data = data[2 : 1 + data[0]], data[1 + data[0] :]
+    return out
+
+
+def shown(open_to_all, busy, name, tag, wish=0):
+    return {"open_to_all": open_to_all, "busy": busy, "wish": wish, "name": name, "tag": tag.hex()}
+
+
+def adverts():
+    def structure(kind, value):
+        return bytes([len(value) + 1, kind]) + value
+
+    service = uuid.UUID("1aea3cda-90c7-4f92-a929-83e7e62f688e")
+    out = []
+    for open_to_all, busy, name, tag in [
+        (True, False, "Ann", bytes([1, 2, 3, 4, 5])),
+        # To friends only.
+        (False, True, None, bytes.fromhex(tags()[0]["tag"])),
+        # Ten characters of three bytes: nine fit.
+        (True, True, "棋友棋友棋友棋友棋友", bytes.fromhex(tags()[1]["tag"])),
+    ]:
+        first = 1 << 4 | open_to_all | busy << 1 | (name is not None) << 2
+        # LE General Discoverable, no BR/EDR.
+        data = structure(0x01, b"\x06") + structure(0x07, service.bytes[::-1])
+        data += structure(0xFF, struct.pack("<H", 0xFFFF) + bytes([first]) + tag)
+        scan_response = b""
+        if name is not None:
+            cut = name.encode()[:29].decode(errors="ignore")
+            scan_response = structure(0x09, cut.encode())
+        assert len(data) == 31 and len(scan_response) <= 31
+        card = structures(data)[0xFF]
+        assert card[:2] == b"\xff\xff" and card[2] >> 4 == 1 and card[3:] == tag
+        assert structures(scan_response).get(0x09, b"").decode() == (name or "")[:9]
+        out.append(
+            shown(open_to_all, busy, name, tag)
+            | {"payload": card[2:].hex(), "advertising_data": data.hex(), "scan_response": scan_response.hex()}
+        )
+    return out
+
+
+QUOTE = {"'": "&apos;"}
+
+
+def element(name, namespace, attributes, text=""):
+    """An element in XML; the order of the attributes means nothing."""
+    written = "".join(f" {key}='{escape(str(value), QUOTE)}'" for key, value in attributes.items())
+    xml = f"<{name} xmlns='{namespace}'{written}" + (f">{text}</{name}>" if text else "/>")
+    read = ElementTree.fromstring(xml)
+    assert read.tag == f"{{{namespace}}}{name}" and (read.text or "") == text
+    assert read.attrib == {key: str(value) for key, value in attributes.items()}
+    return xml
+
+
+def cards():
+    """The strings of a TXT record and their bytes in it, in this order, which means nothing; the same in a presence."""
+    out = []
+    for open_to_all, busy, wish, name, tag in [
+        (False, False, 0, None, bytes([0, 1, 0xAB, 0xFF, 9])),
+        (True, False, 1, "小明 & <Anna>", bytes.fromhex(tags()[0]["tag"])),
+        (True, True, 15, "", bytes.fromhex(tags()[1]["tag"])),
+    ]:
+        strings = {"v": "1", "s": f"{open_to_all | busy << 1:x}", "t": tag.hex()}
+        if wish:
+            strings["w"] = f"{wish:x}"
+        if name is not None:
+            strings["n"] = name
+        entries = [f"{key}={value}".encode() for key, value in strings.items()]
+        txt = b"".join(bytes([len(entry)]) + entry for entry in entries)
+        presence = element("card", "urn:qiyou:card:1", strings)
+        out.append(shown(open_to_all, busy, name, tag, wish) | {"txt": txt.hex(), "presence": presence})
+    return out
+
+
+# XMPP.
+
+
+def xmpp_links():
+    """What messages of a link carry. Nothing in `number` where a message only acknowledges."""
+    name = numbered("link", 8).hex()
+    challenge = with_length(bytes([2, 2]) + numbered("challenge"))
+    out = []
+    for number_, acknowledged, opens, chunk in [
+        (None, 0, True, b""),
+        (1, 0, False, challenge),
+        (7, 3, False, b"h8"),
+        (None, 4294967295, False, b""),
+        # The end of the stream.
+        (8, 3, False, b""),
+    ]:
+        attributes = {"l": name}
+        if number_ is not None:
+            attributes["n"] = number_
+        attributes["a"] = acknowledged
+        if opens:
+            attributes["o"] = 1
+        xml = element("q", "urn:qiyou:link:1", attributes, base64.b64encode(chunk).decode())
+        said = {"link": name, "number": number_, "acknowledged": acknowledged, "opens": opens, "chunk": chunk.hex()}
+        out.append(said | {"element": xml})
+    return out
+
+
+def xmpp():
+    link = numbered("link", 8).hex()
+    range_ = {"lowest": 1, "highest": 1}
+    return {
+        "links": xmpp_links(),
+        "link_that_is_not_there": {"link": link, "element": element("q", "urn:qiyou:link:1", {"l": link, "r": 1})},
+        "versions": [
+            {"of": of, "id": id_}
+            | range_
+            | {"element": element("versions", "urn:qiyou:versions", {"of": of, "id": id_} | range_)}
+            for of, id_ in [("link", link), ("letter", "qiyou-letter-<1>")]
+        ],
+        "letters": [
+            {
+                "sealed": one["sealed"],
+                "element": element(
+                    "letter", "urn:qiyou:letter:1", {}, base64.b64encode(bytes.fromhex(one["sealed"])).decode()
+                ),
+            }
+            for one in letters()
+        ],
+    }
 
 
 # Matches.
@@ -516,6 +652,9 @@ def vectors():
         "noise": noise(),
         "short_strings": short_strings(),
         "tags": tags(),
+        "adverts": adverts(),
+        "cards": cards(),
+        "xmpp": xmpp(),
         "actions": actions(),
         "records": matches(),
         "setups": setups(),

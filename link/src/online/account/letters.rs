@@ -278,11 +278,11 @@ fn refusal(to: &BareJid, id: &str) -> Message {
     message
 }
 
-fn element(sealed: &[u8]) -> Element {
+pub(super) fn element(sealed: &[u8]) -> Element {
     Element::builder(ELEMENT, NAMESPACE).append(BASE64_STANDARD.encode(sealed)).build()
 }
 
-fn read(element: &Element) -> Option<Vec<u8>> {
+pub(super) fn read(element: &Element) -> Option<Vec<u8>> {
     let text = element.text();
     (text.len() <= 2 * MAX_LETTER).then_some(())?;
     BASE64_STANDARD.decode(text.trim()).ok()

@@ -1,5 +1,9 @@
+use serde_json::Value;
+
 use super::harness::{CONTACT, Harness};
 use super::*;
+use crate::Tag;
+use crate::online::pipe::Segment;
 
 /// A link message of this version.
 fn opening(from: &str, version: u32) -> String {
@@ -140,4 +144,96 @@ async fn a_contact_can_be_dialed_whose_card_cannot_be_read() {
     assert!(account.task.open(CONTACT.parse().expect("an account")).is_some());
     let opened = account.to_send.recv().await.expect("it opens");
     assert_eq!(opened.to, format!("{CONTACT}/qiyou").parse::<FullJid>().expect("a device"));
+}
+
+// The elements of docs/vectors.json; what has no XMPP in it is compared by tests/tests/vectors.rs.
+
+fn vectors() -> Value {
+    let text = include_str!("../../../../docs/vectors.json");
+    serde_json::from_str(text).expect("docs/vectors.json is JSON")
+}
+
+/// The elements of a list, which must not be empty.
+fn list(value: &Value) -> &[Value] {
+    let list = value.as_array().expect("a list");
+    assert!(!list.is_empty());
+    list
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+fn is(value: &Value) -> bool {
+    value.as_bool().expect("yes or no")
+}
+
+fn number(value: &Value) -> u32 {
+    value.as_u64().and_then(|number| number.try_into().ok()).expect("a number")
+}
+
+fn bytes(value: &Value) -> Vec<u8> {
+    let digits = text(value);
+    let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).expect("hexadecimal digits");
+    (0..digits.len()).step_by(2).map(byte).collect()
+}
+
+fn xml(value: &Value) -> Element {
+    text(value).parse().expect("XML")
+}
+
+/// As somebody else reads it.
+fn sent(element: &Element) -> Element {
+    String::from(element).parse().expect("XML")
+}
+
+#[test]
+fn a_card_in_a_presence_is_the_element_of_the_vectors() {
+    for one in list(&vectors()["cards"]) {
+        let card = Card {
+            tag: Tag(bytes(&one["tag"]).try_into().expect("five bytes")),
+            open_to_all: is(&one["open_to_all"]),
+            busy: is(&one["busy"]),
+            wish: number(&one["wish"]) as u8,
+            name: one["name"].as_str().map(str::to_owned),
+            seldom: false,
+        };
+        let element = xml(&one["presence"]);
+        assert_eq!(sent(&card_element(&card)), element);
+        assert_eq!(card_of(&element), Some(card));
+    }
+}
+
+#[test]
+fn what_links_and_letters_say_are_the_elements_of_the_vectors() {
+    let vectors = vectors();
+    let xmpp = &vectors["xmpp"];
+    let check = |one: &Value, said: Said| {
+        let (name, element) = (text(&one["link"]), xml(&one["element"]));
+        assert_eq!(sent(&link::element(name, &said)), element);
+        assert_eq!(link::read(&element), Some((name.to_owned(), said)));
+    };
+    for one in list(&xmpp["links"]) {
+        let segment = Segment {
+            number: (!one["number"].is_null()).then(|| number(&one["number"])),
+            acknowledged: number(&one["acknowledged"]),
+            chunk: bytes(&one["chunk"]).into(),
+        };
+        check(one, Said::Segment { opens: is(&one["opens"]), segment });
+    }
+    check(&xmpp["link_that_is_not_there"], Said::Reset);
+    for (one, word) in list(&xmpp["versions"]).iter().zip(["link", "letter"]) {
+        assert_eq!(text(&one["of"]), word);
+        let byte = |value: &Value| number(value) as u8;
+        let versions = Versions { lowest: byte(&one["lowest"]), highest: byte(&one["highest"]) };
+        let layer = Layer { word, element: word, spoken: versions };
+        let (id, element) = (text(&one["id"]), xml(&one["element"]));
+        assert_eq!(sent(&layer.answer(id, versions)), element);
+        assert_eq!(layer.read_answer(&element), Some((id, versions)));
+    }
+    for one in list(&xmpp["letters"]) {
+        let (sealed, element) = (bytes(&one["sealed"]), xml(&one["element"]));
+        assert_eq!(sent(&letters::element(&sealed)), element);
+        assert_eq!(letters::read(&element), Some(sealed));
+    }
 }
