@@ -6,7 +6,7 @@
 //! host.
 //!
 //! What this crate deliberately does not do: it knows no game, no match and no friend, and it never decides whom to trust.
-//! `scripts/portable` checks that it compiles for Windows and macOS; for WebAssembly, which has no sockets, it does not.
+//! `scripts/portable` checks that it compiles for Windows and macOS; for WebAssembly it does not, and the script says why.
 //!
 //! ```
 //! use link::secure::{self, ExpectedPeer, AcceptedPeers};
