@@ -1,7 +1,7 @@
 //! Threats on a board, by kind: for hints, and for screens that mark them.
 
 use crate::go::Go;
-use crate::{AnyGame, Game, Language, Point, Side};
+use crate::{AnyGame, Game, Gomoku, Language, Point, Side};
 
 /// Kinds of threats, most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,11 +82,22 @@ impl Threat {
 /// The threats of both sides, most severe first; equally severe ones of the side that is not to move come first. Empty when
 /// the game is over.
 pub fn threats(game: &AnyGame) -> Vec<Threat> {
+    found(game, Gomoku::threats)
+}
+
+/// As [`threats`], for a player who looks for a move: without those of the side to move that a stone could execute only to
+/// lose at once. In gomoku, while the other side has a five at hand, that leaves points that make five or stop it; while it
+/// has an open four at hand, those that make a four or stop it.
+pub fn sound_threats(game: &AnyGame) -> Vec<Threat> {
+    found(game, Gomoku::sound_threats)
+}
+
+fn found(game: &AnyGame, of_gomoku: fn(&Gomoku) -> Vec<Threat>) -> Vec<Threat> {
     if game.outcome().is_some() {
         return Vec::new();
     }
     let mut found = match game {
-        AnyGame::Gomoku(game) => game.threats(),
+        AnyGame::Gomoku(game) => of_gomoku(game),
         AnyGame::Xiangqi(game) => game.threats(),
         AnyGame::Liuzhou(game) => game.threats(),
         AnyGame::Go(game) => ataris(game),

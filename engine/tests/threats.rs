@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::threats::{ThreatKind, threats};
+use engine::threats::{Threat, ThreatKind, sound_threats, threats};
 use engine::{
-    Action, AnyGame, GameKind, GomokuRule, GomokuSetup, Language, Limits, Point, Score, Setup, Side, Tier,
-    bot,
+    Action, AnyGame, GameKind, GomokuRule, GomokuSetup, Language, Limits, Point, Reason, Rng, Score, Setup,
+    Side, Tier, bot,
 };
 
 fn at(kind: GameKind, line: &str) -> AnyGame {
@@ -58,9 +58,90 @@ fn what_renju_forbids_to_black_is_no_threat_of_black_s_and_what_it_allows_to_whi
     assert!(of('w', GomokuRule::Renju));
 }
 
+/// The points that the side to move is told of for itself.
+fn own(game: &AnyGame, told: fn(&AnyGame) -> Vec<Threat>) -> Vec<(ThreatKind, Point)> {
+    let own = told(game).into_iter().filter(|threat| threat.side == game.turn());
+    own.flat_map(|Threat { kind, at, .. }| at.into_iter().map(move |at| (kind, at))).collect()
+}
+
+#[test]
+fn beside_a_five_of_the_other_side_only_a_five_or_what_stops_it_is_named() {
+    use ThreatKind as Kind;
+    // Black makes five at I8. White's three could become an open four, and White would have lost.
+    let game = at(GameKind::Gomoku, "15/15/15/15/15/15/15/3wbbbb7/15/15/5www7/15/15/15/b14 w");
+    assert!(own(&game, threats).iter().any(|(kind, _)| *kind == Kind::OpenFour), "{:?}", threats(&game));
+    assert!(own(&game, sound_threats).is_empty(), "{:?}", sound_threats(&game));
+    let five =
+        sound_threats(&game).into_iter().find(|threat| threat.kind == Kind::Five).expect("Black's five");
+    assert_eq!((five.side, five.at), (Side::First, vec![Point::new(8, 7)]));
+    // White has a four too, and wins first; nothing else of White's is named.
+    let game = at(GameKind::Gomoku, "15/15/15/15/15/15/15/3wbbbb7/15/15/4bwwww6/15/15/15/b14 w");
+    assert_eq!(own(&game, sound_threats), [(Kind::Five, Point::new(9, 4))]);
+}
+
+#[test]
+fn beside_an_open_three_of_the_other_side_only_a_four_or_what_stops_it_is_named() {
+    use ThreatKind as Kind;
+    // White makes an open four next; Black's two could become an open three, which is too slow.
+    let game = at(GameKind::Gomoku, "15/15/15/15/15/15/15/5www7/15/15/15/5bb8/15/15/15 b");
+    assert!(own(&game, threats).iter().any(|(kind, _)| *kind == Kind::Three), "{:?}", threats(&game));
+    assert!(own(&game, sound_threats).is_empty(), "{:?}", sound_threats(&game));
+    // A four has to be answered first.
+    let game = at(GameKind::Gomoku, "15/15/15/15/15/15/15/5www7/15/15/15/4wbbb7/15/15/15 b");
+    let four = |column| (Kind::Four, Point::new(column, 3));
+    assert_eq!(own(&game, sound_threats), [four(8), four(9)]);
+    // An open three on the way of the other one.
+    let game = at(GameKind::Gomoku, "15/15/15/15/15/15/15/5www7/8b6/8b6/15/15/15/15/15 b");
+    assert!(own(&game, threats).len() > 1, "{:?}", threats(&game));
+    assert_eq!(own(&game, sound_threats), [(Kind::Three, Point::new(8, 7))]);
+}
+
+#[test]
+fn no_point_that_is_named_to_the_side_to_move_lets_the_other_side_make_five_at_once() {
+    let (mut named, mut left_out) = (0, 0);
+    for rule in GomokuRule::ALL {
+        let setup = Setup::Gomoku(GomokuSetup { rule, size: 9, ..GomokuSetup::default() });
+        for seed in 0..16 {
+            let mut rng = Rng::new(seed);
+            let mut game = AnyGame::new(&setup).expect("a game");
+            while game.outcome().is_none() {
+                let sound = own(&game, sound_threats);
+                for &(kind, at) in &sound {
+                    let mut after = game.clone();
+                    after.act(Action::Place(at)).expect("a named point is free");
+                    if kind == ThreatKind::Five {
+                        assert_eq!(after.outcome().map(|outcome| outcome.reason), Some(Reason::FiveInARow));
+                        continue;
+                    }
+                    assert!(
+                        after.outcome().is_none_or(|outcome| outcome.winner.is_none()),
+                        "{at} is forbidden"
+                    );
+                    for reply in after.legal_actions() {
+                        let mut end = after.clone();
+                        end.act(reply).expect("it is legal");
+                        let five = end.outcome().is_some_and(|outcome| outcome.reason == Reason::FiveInARow);
+                        assert!(!five, "{rule:?}, game {seed}: after {kind:?} at {at}, {reply} makes five");
+                    }
+                }
+                named += sound.len();
+                left_out += own(&game, threats).len() - sound.len();
+                // Half the games are played at random. In the others most stones make or stop a threat, as players' do.
+                let wanted: Vec<Action> =
+                    threats(&game).into_iter().flat_map(|threat| threat.at).map(Action::Place).collect();
+                let guided = seed % 2 == 1 && !wanted.is_empty() && rng.below(4) > 0;
+                let choice = if guided { wanted } else { game.legal_actions() };
+                let next = choice[rng.below(choice.len() as u32) as usize];
+                game.act(next).expect("it is legal");
+            }
+        }
+    }
+    assert!(named > 100 && left_out > 10, "{named} named, {left_out} left out");
+}
+
 #[test]
 fn every_threat_of_random_games_has_points_and_words() {
-    let mut rng = engine::Rng::new(4);
+    let mut rng = Rng::new(4);
     let mut seen = 0;
     for &kind in GameKind::ALL {
         let mut game = AnyGame::new(&kind.default_setup()).expect("a game");

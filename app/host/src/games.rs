@@ -308,7 +308,7 @@ fn shown_threats(game: &AnyGame) -> Vec<control::Threat> {
             en: threat.words(game, Language::English),
         }),
     };
-    threats::threats(game).into_iter().take(limits::THREATS).map(shown).collect()
+    threats::sound_threats(game).into_iter().take(limits::THREATS).map(shown).collect()
 }
 
 #[cfg(test)]

@@ -30,7 +30,8 @@ impl Square {
         Point::new(self.0 % STRIDE - MARGIN, self.0 / STRIDE - MARGIN)
     }
 
-    const fn of(point: Point) -> Self {
+    /// The square of a point.
+    pub(super) const fn of(point: Point) -> Self {
         Self((point.row + MARGIN) * STRIDE + point.column + MARGIN)
     }
 

@@ -139,4 +139,30 @@ impl Gomoku {
         }
         found
     }
+
+    /// As [`Self::threats`], but of the side to move only points where its stone does not lose at once: it makes five, or it
+    /// leaves the other side neither a five nor, unless it makes a four, a point for an open four or two fours.
+    pub(crate) fn sound_threats(&self) -> Vec<crate::threats::Threat> {
+        let mut found = self.threats();
+        if found.is_empty() {
+            return found;
+        }
+        let mut board = Board::new(self, Tables::shared(self.setup().rule));
+        let (us, turn) = (board.turn(), self.turn());
+        let them = us.other();
+        for threat in found.iter_mut().filter(|threat| threat.side == turn) {
+            threat.at.retain(|&at| {
+                let square = Square::of(at);
+                if board.threat(square, us) == Threat::Five {
+                    return true;
+                }
+                board.make(square);
+                let answered = board.count(us, Threat::Five) > 0 || !board.has_two_fours(them);
+                let stands = board.count(them, Threat::Five) == 0 && answered;
+                board.unmake();
+                stands
+            });
+        }
+        found
+    }
 }

@@ -194,7 +194,7 @@ pub(crate) fn advice(game: &engine::AnyGame) -> control::HintFound {
         judged: true,
         ..Default::default()
     };
-    let threats = engine::threats::threats(game).into_iter().map(|threat| control::Threat {
+    let threats = engine::threats::sound_threats(game).into_iter().map(|threat| control::Threat {
         at: threat.at.iter().map(|at| session::wire::point(*at)).collect(),
         words: Some(control::Words {
             zh: threat.words(game, engine::Language::Chinese),
