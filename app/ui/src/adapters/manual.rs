@@ -1,5 +1,5 @@
 //! The manual of docs/manual as pages: a table of contents, and one chapter at a time. The text is part of the program, its
-//! pictures are installed files.
+//! pictures are installed files. The list of libraries is read on the page of a chapter too.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use slint::{ComponentHandle, Image, ModelRc, Rgba8Pixel, SharedPixelBuffer, SharedString, VecModel};
 
-use super::{game, touched, update};
+use super::{game, libraries, touched, update};
 use crate::app::{AppState, Controller, Cx};
 use crate::screens::{BlockKind, MainWindow, ManualAdapter, ManualBlock, Page};
 
@@ -48,6 +48,9 @@ const CHAPTERS: &[Chapter] = chapters![
 
 /// The chapter for people who find nobody.
 const TROUBLE: &str = "troubleshooting";
+
+/// In the place of a chapter's number: the list of libraries.
+const LIBRARIES: usize = CHAPTERS.len();
 
 /// Maximum width and height of a picture in pixels; the manual's are 300 x 600.
 const LARGEST: u32 = 2_048;
@@ -122,6 +125,18 @@ impl Block {
 /// A text as it is shown: the font's curly quotation marks are as wide as a Chinese character.
 fn set(text: &str, chinese: bool) -> SharedString {
     if chinese { text.into() } else { text.replace(['\u{201c}', '\u{201d}'], "\"").into() }
+}
+
+/// The list of libraries: their terms are headings.
+fn libraries_by_terms(chinese: bool) -> Vec<ManualBlock> {
+    fn block(kind: BlockKind, text: String) -> ManualBlock {
+        ManualBlock { kind, text: text.into(), ..Default::default() }
+    }
+    let group = |libraries::Group { terms, paragraphs }| {
+        let paragraphs = paragraphs.into_iter().map(|text| block(BlockKind::Small, text));
+        std::iter::once(block(BlockKind::Heading, terms)).chain(paragraphs)
+    };
+    libraries::by_terms(chinese).into_iter().flat_map(group).collect()
 }
 
 fn blocks(text: &'static str) -> impl Iterator<Item = Block> {
@@ -203,6 +218,10 @@ impl Manual {
             pages.manual.open_named(game::word(game::of(of)), cx);
         }));
         page.on_open_trouble(touched!(app, |pages, cx| pages.manual.open_named(TROUBLE, cx)));
+        page.on_open_libraries(touched!(app, |pages, cx| {
+            pages.manual.chapter = LIBRARIES;
+            cx.go.page(Page::Chapter);
+        }));
     }
 
     /// Shows pictures from this folder from now on.
@@ -232,18 +251,20 @@ impl Manual {
         if self.shown.replace(wanted) == wanted {
             return;
         }
-        let Some(chapter) = wanted.and_then(|(at, _)| CHAPTERS.get(at)) else {
+        if wanted.is_none() {
             self.blocks.set_vec(Vec::new());
             return;
-        };
+        }
         let page = window.global::<ManualAdapter>();
         let pictures = self.pictures.as_deref();
-        self.blocks.set_vec(
-            blocks(chapter.text(chinese))
-                .map(|block| block.view(chinese, pictures))
-                .collect::<Vec<ManualBlock>>(),
+        let chapter = CHAPTERS.get(self.chapter);
+        let shown: Vec<ManualBlock> = chapter.map_or_else(
+            || libraries_by_terms(chinese),
+            |chapter| blocks(chapter.text(chinese)).map(|block| block.view(chinese, pictures)).collect(),
         );
-        page.set_title(chapter.title(chinese).into());
+        self.blocks.set_vec(shown);
+        page.set_of_libraries(chapter.is_none());
+        page.set_title(chapter.map_or("", |chapter| chapter.title(chinese)).into());
         let next = CHAPTERS.get(self.chapter + 1).map_or("", |next| next.title(chinese));
         page.set_next_title(next.into());
         // Last, because the page scrolls to the top when it changes.

@@ -18,6 +18,7 @@ pub(crate) mod guest;
 pub(crate) mod home;
 pub(crate) mod invitation;
 pub(crate) mod lesson;
+mod libraries;
 pub(crate) mod manual;
 mod navigation;
 pub(crate) mod nearby;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use proto::control::{self, NoticeKind, event, reply, request};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{friends, touched, update};
+use super::{friends, libraries, touched, update};
 use crate::app::{Answer, AppState, Asked, Controller, Cx};
 use crate::preferences::{Confirm, Language, Paper, PieceSet, Preferences};
 use crate::screens::{
@@ -219,6 +219,8 @@ impl Settings {
         });
         page.set_left_handed(chosen.left_handed);
         page.set_fingerprint(spaced(&known.state.me.fingerprint).into());
+        page.set_libraries(libraries::count() as i32);
+        page.set_mpl_libraries(libraries::under_mpl(known.chinese()).into());
         page.set_version(env!("CARGO_PKG_VERSION").into());
     }
 }

@@ -82,6 +82,55 @@ fn a_chapter_is_read_to_its_end_and_the_next_one_opened_by_keys_alone() {
 }
 
 #[test]
+fn the_licences_lead_to_the_list_of_all_libraries_which_is_read_to_its_end_by_keys() {
+    let stage = Stage::new();
+    let told = started(&stage);
+    told.app.go(Page::Settings);
+    // So tall that the end of the dialog is in view.
+    told.scene.resize(720, 6_000, 2.0);
+    told.app.ask(Dialog::Licences);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Libraries and their licences");
+    assert_eq!((page(&told), dialog(&told)), (Page::Chapter, Dialog::None));
+    assert!(says(&told, "Libraries and their licences") && says(&told, "Apache-2.0 OR MIT"));
+
+    let blocks = told.app.window().global::<ManualAdapter<'_>>().get_blocks();
+    let shown: Vec<String> = (0..blocks.row_count())
+        .filter_map(|row| blocks.row_data(row))
+        .flat_map(|block| block.text.split(", ").map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    let list = include_str!("../../../../THIRD-PARTY.md");
+    let mut rows = 0;
+    for row in list.lines().filter(|line| line.starts_with("| ")).skip(1) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let library = format!("{} {}", cells[1], cells[2]);
+        assert!(shown.contains(&library), "{library}");
+        let words = cells[3].split(|sign: char| " /()".contains(sign));
+        for licence in words.filter(|word| !["", "OR", "AND", "WITH"].contains(word)) {
+            assert!(shown.iter().any(|text| text.contains(licence)), "{licence}");
+        }
+        rows += 1;
+    }
+    assert!(rows > 300, "{rows}");
+
+    told.scene.resize(720, 1_440, 2.0);
+    stage.settle(&told.scene);
+    assert!(!says(&told, "Close"), "its end is out of view");
+    let before = told.scene.picture();
+    told.scene.key(Key::DownArrow);
+    stage.settle(&told.scene);
+    assert!(told.scene.picture() != before, "the list moves");
+    for _ in 0..40 {
+        told.scene.key(Key::PageDown);
+        stage.settle(&told.scene);
+    }
+    assert!(says(&told, "Close"), "the end of the list is in sight");
+    told.scene.key(Key::Return);
+    stage.settle(&told.scene);
+    assert_eq!(page(&told), Page::Settings);
+}
+
+#[test]
 fn a_language_chosen_while_a_chapter_is_open_is_that_of_the_chapter() {
     let stage = Stage::new();
     let told = started(&stage);

@@ -24,7 +24,7 @@ type Way = fn(&Stage, &Told);
 type Go = fn(&Stage, &mut Told);
 
 /// Ways to every page, with the pages on the way back, home last.
-const WAYS: [(&str, Go, &[Page]); 28] = [
+const WAYS: [(&str, Go, &[Page]); 29] = [
     ("a new game", |_, told| told.app.new_game(Game::Gomoku), &[Page::NewGame]),
     ("people near", |_, told| told.app.go(Page::Nearby), &[Page::Nearby]),
     ("friends", |_, told| told.app.go(Page::Friends), &[Page::Friends]),
@@ -164,6 +164,14 @@ const WAYS: [(&str, Go, &[Page]); 28] = [
             told.app.window().global::<ManualAdapter<'_>>().invoke_open_trouble();
         },
         &[Page::Chapter, Page::Nearby],
+    ),
+    (
+        "the list of libraries",
+        |_, told| {
+            told.app.go(Page::Settings);
+            told.app.window().global::<ManualAdapter<'_>>().invoke_open_libraries();
+        },
+        &[Page::Chapter, Page::Settings],
     ),
     (
         "the manual from a board's rules",

@@ -795,11 +795,16 @@ pub(crate) const STORIES: [(&str, Tell); 85] = [
     }),
 ];
 
-/// Stories of the manual, without its pictures, which are files that change with the pages in them.
-const MANUAL: [(&str, Tell); 3] = [
+/// Stories of the manual, without its pictures, which are files that change with the pages in them, and of what is read on the
+/// page of its chapters.
+const MANUAL: [(&str, Tell); 4] = [
     ("manual", |_, told| told.app.go(Page::Manual)),
     ("manual-game", |_, told| told.app.window().global::<ManualAdapter<'_>>().invoke_open_game(Game::Go)),
     ("manual-trouble", |_, told| told.app.window().global::<ManualAdapter<'_>>().invoke_open_trouble()),
+    ("licences-libraries", |_, told| {
+        told.app.go(Page::Settings);
+        told.app.window().global::<ManualAdapter<'_>>().invoke_open_libraries();
+    }),
 ];
 
 /// Stories of matches by letter.
