@@ -21,8 +21,9 @@ const ASKED: Duration = Duration::from_mins(2);
 /// Maximum number of browsers that wait for one seat.
 const WAITING: usize = 4;
 
-/// Maximum number of spectators of one room.
+/// Maximum number of spectators, in all rooms together and (below) per address. A seat's holder needs none of these places.
 const WATCHERS: usize = 32;
+const WATCHERS_OF_ONE: usize = 10;
 
 /// Number of closed codes that are remembered, so that their pages are told that the code was closed.
 const CLOSED: usize = 64;
@@ -63,7 +64,7 @@ pub enum Why {
     Given,
     /// The same browser has connected again.
     Replaced,
-    /// A limit on connections is reached.
+    /// As many as possible are watching, here or at this address.
     Full,
     /// The page speaks a version that this host does not support.
     TooOld,
@@ -116,7 +117,7 @@ struct Code {
     /// The browser that holds the seat, connected or not; `None` for a spectators' code.
     holder: Option<Holder>,
     waiting: Vec<Waiting>,
-    watchers: Vec<ConnectionId>,
+    watchers: Vec<Watcher>,
     came: bool,
 }
 
@@ -125,6 +126,11 @@ struct Holder {
     connection: Option<ConnectionId>,
     /// The largest id so far of the messages that must not be executed twice.
     last: u64,
+}
+
+struct Watcher {
+    connection: ConnectionId,
+    from: IpAddr,
 }
 
 struct Waiting {
@@ -226,13 +232,14 @@ impl Codes {
                 None => close(Why::WrongCode, Duration::ZERO),
             };
         };
+        let is_full = self.is_full_for(from);
         let code = self.by_place.get_mut(&place).expect("it was just found");
         code.came = true;
         if place.role == Role::Watcher {
-            if code.watchers.len() >= WATCHERS {
+            if is_full {
                 return close(Why::Full, Duration::ZERO);
             }
-            code.watchers.push(connection);
+            code.watchers.push(Watcher { connection, from });
             return vec![Effect::Welcome(connection), Effect::Changed(place)];
         }
         match &mut code.holder {
@@ -294,7 +301,7 @@ impl Codes {
         let mut effects = Vec::new();
         for (place, code) in &mut self.by_place {
             let before = code.everybody().count();
-            code.watchers.retain(|one| *one != connection);
+            code.watchers.retain(|one| one.connection != connection);
             code.waiting.retain(|one| one.connection != connection);
             if let Some(holder) = &mut code.holder
                 && holder.connection == Some(connection)
@@ -385,6 +392,12 @@ impl Codes {
         self.by_place.values().any(|code| code.waiting.iter().any(|one| one.connection == connection))
     }
 
+    /// Whether nobody more of this address may watch.
+    fn is_full_for(&self, from: IpAddr) -> bool {
+        let watchers = || self.by_place.values().flat_map(|code| &code.watchers);
+        watchers().count() >= WATCHERS || watchers().filter(|one| one.from == from).count() >= WATCHERS_OF_ONE
+    }
+
     fn has_to_wait(&self, now: Instant, from: IpAddr) -> Option<Duration> {
         let wrong = self.wrong.get(&from).filter(|wrong| wrong.count >= WRONG_TOKENS)?;
         let left = (wrong.last + WAIT).saturating_duration_since(now);
@@ -406,7 +419,7 @@ impl Code {
     /// Admitted connections.
     fn at_place(&self) -> impl Iterator<Item = ConnectionId> + '_ {
         let holder = self.holder.as_ref().and_then(|holder| holder.connection);
-        holder.into_iter().chain(self.watchers.iter().copied())
+        holder.into_iter().chain(self.watchers.iter().map(|one| one.connection))
     }
 
     /// Admitted and waiting connections.
@@ -605,19 +618,32 @@ mod tests {
     }
 
     #[test]
-    fn thirty_two_may_watch_and_a_place_is_free_when_one_leaves() {
+    fn thirty_two_may_watch_in_all_rooms_ten_of_an_address_and_a_place_is_free_when_one_leaves() {
         let mut world = World::new();
         world.codes.show(bench("a"), token(3));
+        world.codes.show(bench("b"), token(4));
+        world.codes.show(seat("a"), token(1));
         // One browser may have several spectator connections: it holds nothing.
-        let all: Vec<_> = (0..WATCHERS).map(|_| world.come(token(3), "phone")).collect();
-        assert!(all.iter().all(|(one, effects)| *effects == welcome(*one, bench("a"))));
-        let (more, effects) = world.come(token(3), "phone");
-        assert_eq!(effects, [close(more, Why::Full)]);
+        let mut come = |number: usize, room: u8| {
+            let from = [192, 168, 1, (number / WATCHERS_OF_ONE) as u8];
+            world.come_from(from, token(room), "phone")
+        };
+        let all: Vec<_> = (0..WATCHERS).map(|number| come(number, if number < 25 { 3 } else { 4 })).collect();
+        for (number, (one, effects)) in all.iter().enumerate() {
+            assert_eq!(*effects, welcome(*one, bench(if number < 25 { "a" } else { "b" })));
+        }
+        for room in [3, 4] {
+            let (more, effects) = come(90, room);
+            assert_eq!(effects, [close(more, Why::Full)], "as many as may are watching");
+        }
         world.codes.gone(all[7].0);
-        let (more, effects) = world.come(token(3), "phone");
+        let (more, effects) = world.come_from([192, 168, 1, 1], token(3), "phone");
+        assert_eq!(effects, [close(more, Why::Full)], "ten of this address are watching");
+        let (more, effects) = world.come_from([192, 168, 1, 0], token(3), "phone");
         assert_eq!(effects, welcome(more, bench("a")));
-        assert_eq!(world.codes.in_room("a").count(), WATCHERS);
-        assert_eq!(world.codes.in_room("b").count(), 0);
+        assert_eq!((world.codes.in_room("a").count(), world.codes.in_room("b").count()), (25, 7));
+        let (player, effects) = world.come_from([192, 168, 1, 1], token(1), "phone");
+        assert_eq!(effects, welcome(player, seat("a")), "a seat is no place for spectators");
     }
 
     #[test]

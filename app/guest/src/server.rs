@@ -33,12 +33,8 @@ use crate::admission::{Admission, Admitted};
 use crate::outbox::{self, Next, Outbox, Waiting};
 use crate::{ConnectionId, Hello, MESSAGE_BYTES, Message, Rate, Why, files, form, gate};
 
-/// Maximum number of WebSockets, in total and (below) per address.
-const PAGES: usize = 40;
-const PAGES_OF_ONE: usize = 10;
-
 /// Maximum number of TCP connections, in total and (below) per address: a browser loads the page's files over up to six, and
-/// a page keeps one.
+/// a page keeps one. Those without a hello give way to new ones; how many may stay after it is up to [`Codes`](crate::Codes).
 const SOCKETS: usize = 128;
 const SOCKETS_OF_ONE: usize = 24;
 
@@ -149,7 +145,6 @@ struct Shared {
     authorities: Mutex<Vec<String>>,
     last_connection: AtomicU64,
     sockets: Admission,
-    pages: Admission,
     loopback: bool,
     times: Times,
     tell: Tell,
@@ -165,7 +160,6 @@ impl Server {
             authorities: Mutex::default(),
             last_connection: AtomicU64::new(0),
             sockets: Admission::new(SOCKETS, SOCKETS_OF_ONE),
-            pages: Admission::new(PAGES, PAGES_OF_ONE),
             loopback,
             times,
             tell,
@@ -240,14 +234,22 @@ async fn listen(listener: TcpListener, shared: Arc<Shared>, mut stopped: watch::
     let _ = timeout(shared.times.farewell, last_words).await;
 }
 
-/// Serves one TCP connection: requests, possibly followed by a WebSocket.
-async fn serve(stream: TcpStream, from: IpAddr, shared: Arc<Shared>, _admitted: Admitted) {
+/// Serves one TCP connection until it ends, or gives way to another before its hello.
+async fn serve(stream: TcpStream, from: IpAddr, shared: Arc<Shared>, admitted: Admitted) {
+    tokio::select! {
+        () = admitted.gives_way() => debug!(%from, "a connection without a hello gives way"),
+        () = converse(stream, from, &shared, &admitted) => {}
+    }
+}
+
+/// Requests, possibly followed by a WebSocket.
+async fn converse(stream: TcpStream, from: IpAddr, shared: &Shared, admitted: &Admitted) {
     // Messages are small, and a person waits for each.
     let _ = stream.set_nodelay(true);
     let _ = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER);
     let upgrade: Arc<Mutex<Option<OnUpgrade>>> = Arc::default();
     let service = service_fn(|request: Request<Incoming>| {
-        let response = answer(request, &shared, &upgrade);
+        let response = answer(request, shared, &upgrade);
         async move { Ok::<_, Infallible>(response) }
     });
     let http = http1::Builder::new()
@@ -275,7 +277,7 @@ async fn serve(stream: TcpStream, from: IpAddr, shared: Arc<Shared>, _admitted: 
         .write_buffer_size(0)
         .max_write_buffer_size(WRITE_BYTES);
     let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
-    let mut page = Page {
+    let page = Page {
         socket,
         from,
         connection: shared.last_connection.fetch_add(1, Ordering::Relaxed) + 1,
@@ -283,10 +285,7 @@ async fn serve(stream: TcpStream, from: IpAddr, shared: Arc<Shared>, _admitted: 
         times: shared.times,
         tell: shared.tell.clone(),
     };
-    let Some(_page) = shared.pages.admit(from) else {
-        return page.close(Why::Full, Duration::ZERO).await;
-    };
-    page.talk().await;
+    page.talk(admitted).await;
 }
 
 /// The response to one request.
@@ -415,7 +414,7 @@ enum End {
 }
 
 impl Page {
-    async fn talk(&mut self) {
+    async fn talk(mut self, admitted: &Admitted) {
         let hello = match timeout(self.times.hello, self.hear()).await {
             Ok(Ok(Message::Hello(hello))) => hello,
             Ok(Ok(_)) => return self.close(Why::BadMessage, Duration::ZERO).await,
@@ -423,6 +422,9 @@ impl Page {
             Ok(Err(End::Gone)) => return,
             Err(_) => return self.close(Why::NoHello, Duration::ZERO).await,
         };
+        if !admitted.stay(true) {
+            return;
+        }
         let (outbox, waiting) = outbox::pair();
         let (connection, from) = (self.connection, self.from);
         (self.tell)(News::Hello { connection, from, hello, outbox });
@@ -430,6 +432,8 @@ impl Page {
         // Reported before the last messages are sent, so that the seat is free at once for the same browser.
         (self.tell)(News::Gone { connection });
         if let End::Closed(why, wait) = end {
+            // Its last messages keep nobody out.
+            admitted.stay(false);
             self.close(why, wait).await;
         }
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tests::house::{Client, Device, House, settle};
 use tokio::net::TcpStream;
 
-use super::{TAB, code, device, device_with, here, open, patient, with_guest};
+use super::{OTHER_TAB, TAB, code, device, device_with, here, home_code, open, patient, with_guest};
 use crate::page::{Code, Page, connect_from, raw, until_closed};
 
 /// A TCP socket of this process.
@@ -362,11 +362,12 @@ async fn hostile_client() {
     let mut page = Page::come(&code, TAB, 0).await;
     page.until_room(|_| true).await;
     until_connections(port, 1).await;
-    let crowd = crowd(&code, 1_000, 10).await;
+    let crowd = crowd(&code, (1_000, 127), 10).await;
+    until_connections(port, 128).await;
     let of = connections(port);
-    assert_eq!(of.values().sum::<usize>(), 128, "with the guest's: {of:?}");
     assert!(of.len() == 11 && of.values().all(|count| *count < 24), "not for one address's limit: {of:?}");
-    assert!(Page::connect(&code, &code.authority, &format!("http://{}", code.authority)).await.is_none());
+    let own = format!("http://{}", code.authority);
+    assert!(Page::connect(&code, &code.authority, &own).await.is_some(), "one of the crowd gives way");
     let opened = control::OpenRoom { first: Some(here()), second: Some(here()), ..Default::default() };
     let Ok(reply::Body::RoomId(third)) = device.client.ask(request::Body::OpenRoom(opened)).await else {
         panic!("no room")
@@ -381,7 +382,8 @@ async fn hostile_client() {
     drop(crowd);
     until_connections(port, 1).await;
     // Of one address.
-    let greedy = self::crowd(&code, 100, 1).await;
+    let greedy = self::crowd(&code, (100, 24), 1).await;
+    until_connections(port, 25).await;
     let of = connections(port);
     assert_eq!(of.values().copied().collect::<BTreeSet<_>>(), BTreeSet::from([1, 24]), "{of:?}");
     let after = shown(&device, &[&id, &other, &third]).await;
@@ -394,13 +396,57 @@ async fn hostile_client() {
     drop(greedy);
 }
 
-/// Connections that say nothing, from this many addresses by turns: more than the host takes. It has decided about each.
-async fn crowd(code: &Code, count: usize, addresses: u8) -> Vec<TcpStream> {
+/// Connections that say nothing, from this many addresses by turns: more than the host takes. It has decided about each: the last ones,
+/// so many, stay, and the others gave way.
+async fn crowd(code: &Code, (count, stay): (usize, usize), addresses: u8) -> Vec<TcpStream> {
     let mut crowd = Vec::new();
     for address in (0..addresses).cycle().take(count) {
         crowd.push(connect_from(Ipv4Addr::new(127, 0, 0, 2 + address), code.address().port()).await);
     }
-    // The host accepts them in order.
-    until_closed(crowd.last_mut().expect("a crowd")).await;
+    // The host accepts them in order, and the oldest gives way first.
+    until_closed(&mut crowd[count - stay - 1]).await;
     crowd
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_player_is_back_at_once_while_as_many_as_may_are_watching_and_a_crowd_says_nothing() {
+    let mut house = House::new(17);
+    // Nobody's time runs out.
+    let mut device = device_with(&mut house, patient).await;
+    let client = &mut device.client;
+    let id = open(client, Game::Gomoku, &[], Side::Second).await;
+    let (code, bench) = (home_code(client, &id, false).await, home_code(client, &id, true).await);
+    let connect = async |from: u8| connect_from(Ipv4Addr::new(127, 0, 0, from), code.address().port()).await;
+    let mut player = Page::come_by(connect(1).await, &code, TAB).await;
+    player.until_room(|_| true).await;
+    let (mut watchers, mut silent, mut crowd) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..32 {
+        let mut watcher = Page::come_by(connect(2 + number % 4).await, &bench, OTHER_TAB).await;
+        watcher.until_room(|_| true).await;
+        watchers.push(watcher);
+    }
+    // WebSockets without a hello, ten of each address, and sockets without a request, of other addresses too.
+    let own = format!("http://{}", code.authority);
+    for number in 0..40 {
+        let page = Page::connect_by(connect(2 + number % 4).await, &code, &code.authority, &own).await;
+        silent.push(page.expect("the host lets pages in"));
+    }
+    for number in 0..240 {
+        crowd.push(connect(2 + number % 10).await);
+    }
+    // From an address of its own, and from one that has all its connections.
+    for from in [1, 2] {
+        let mut back = Page::come_by(connect(from).await, &code, TAB).await;
+        back.until_room(|room| room["you"] == json!("second")).await;
+        assert_eq!(player.closed().await, "replaced");
+        player = back;
+    }
+    assert!(silent[0].is_cut().await, "the oldest has given way");
+    for watcher in &mut watchers {
+        watcher.say(&json!({ "ping": 1 })).await;
+        assert_eq!(watcher.until("pong", |_| true).await, json!(1), "who watches stays");
+    }
+    drop((silent, crowd));
+    client.play("h8").await.expect("Anna's turn");
+    player.until_room(|room| room["ply"] == json!(1)).await;
 }

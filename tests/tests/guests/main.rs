@@ -87,6 +87,12 @@ async fn codes(client: &mut Client, room: &str, watch: bool) -> Vec<Code> {
     }
 }
 
+/// The code by the loopback interface, where a test's pages come from many addresses.
+async fn home_code(client: &mut Client, room: &str, watch: bool) -> Code {
+    let mut codes = codes(client, room, watch).await.into_iter();
+    codes.find(|code| code.address().ip() == Ipv4Addr::LOCALHOST).expect("the loopback interface has it")
+}
+
 /// A room whose guest has connected.
 async fn with_guest(client: &mut Client) -> (String, Code, Page) {
     let room = open(client, Game::Gomoku, &[], Side::Second).await;

@@ -53,7 +53,8 @@ impl Page {
         Self::connect_by(TcpStream::connect(code.address()).await.ok()?, code, host, origin).await
     }
 
-    async fn connect_by(stream: TcpStream, code: &Code, host: &str, origin: &str) -> Option<Self> {
+    /// The same over this connection.
+    pub(crate) async fn connect_by(stream: TcpStream, code: &Code, host: &str, origin: &str) -> Option<Self> {
         let mut request = format!("ws://{}/play", code.authority).into_client_request().expect("a URL");
         let headers = request.headers_mut();
         headers.insert("host", host.parse().expect("a header"));
