@@ -399,6 +399,7 @@ test("the page waits longer from try to try, and tries at once when it is told t
   assert.ok(growing.every((wait, at) => at === 0 || wait > growing[at - 1]), waits.join());
   assert.ok(waits.every((wait) => wait < 20_000), waits.join());
   await until((count) => wire.tried === count && !document.getElementById("strip").hidden, 9);
+  await until(() => /same Wi-Fi.*If the network has changed, scan the code/.test(document.getElementById("strip-text").textContent));
   host.shut = false;
   await press("strip-now");
   assert.equal(await tried(), 10, "no time has passed");

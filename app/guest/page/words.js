@@ -29,8 +29,8 @@ export const ALL = {
   lost: ["Connection lost. Trying again in {0} second…|Connection lost. Trying again in {0} seconds…", "连接断了，{0} 秒后重试…"],
   lostNow: ["Connection lost. Trying again…", "连接断了，正在重试…"],
   lostHelp: [
-    "The game waits. Stay in the same Wi-Fi as the other device, and keep Qiyou open there.",
-    "棋局等着。请和对方的设备连同一个 Wi-Fi，并让那边的「棋友」开着。",
+    "The game waits. Stay in the same Wi-Fi as the other device, and keep Qiyou open there. If the network has changed, scan the code on that device again.",
+    "棋局等着。请和对方的设备连同一个 Wi-Fi，并让那边的「棋友」开着。换了网络的话，请再扫一次那台设备上的二维码。",
   ],
   tryNow: ["Try now", "马上重试"],
   back: ["Connected again", "又连上了"],

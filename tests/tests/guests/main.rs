@@ -548,6 +548,46 @@ async fn a_second_person_with_the_same_code_is_told_and_the_host_decides() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_guest_from_another_network_asks_as_another_browser_and_has_seat_and_record_again() {
+    let mut house = House::new(22);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let (id, before, mut page) = with_guest(client).await;
+    client.play("h8").await.expect("Anna's turn");
+    page.until_room(|room| room["ply"] == json!(1)).await;
+    assert_eq!(page.act(&json!({"place": 3})).await["ok"], json!(true));
+    drop(page);
+    let key = (id.clone(), i32::from(Side::Second));
+    client.until("the guest is away", |seen| !seen.guests[&key].present).await;
+    // The code that is shown again has the same token, and the addresses of now. At another one the browser has stored nothing: it
+    // comes with another tab.
+    let shown = codes(client, &id, false).await;
+    assert!(shown.iter().all(|code| code.token == before.token) && client.seen.guests[&key].came);
+    let code = home_code(client, &id, false).await;
+    let mut again = Page::come(&code, OTHER_TAB, 0).await;
+    let taken = again.until("taken", |_| true).await;
+    assert!(taken["words"]["en"].as_str().is_some_and(|said| said.contains("The host is asked")), "{taken}");
+    client.until("it is asked", |seen| seen.guests[&key].asks).await;
+    // Whoever has seen the code is not let in by a guest's absence.
+    assert!(!client.seen.guests[&key].present && is_away(&client.seen.rooms[&id], Side::Second));
+    assert!(again.heard.iter().all(|message| message.get("room").is_none()), "{:?}", again.heard);
+    let answer = control::AnswerGuest { room_id: id.clone(), side: Side::Second.into(), accept: true };
+    client.done(request::Body::AnswerGuest(answer)).await;
+    assert_eq!(again.until("welcome", |_| true).await["side"], json!("second"));
+    again.until_room(|room| room["id"] == json!(id)).await;
+    assert_eq!(again.room["record"], json!(client.seen.rooms[&id].record));
+    assert_eq!(again.room["ply"], json!(2), "{}", again.room);
+    client.until("the guest is back", |seen| !is_away(&seen.rooms[&id], Side::Second)).await;
+    client.play("h9").await.expect("Anna's turn");
+    again.until_room(|room| room["ply"] == json!(3)).await;
+    assert_eq!(again.act(&json!({"place": 5})).await["ok"], json!(true));
+    // From there on the seat is this browser's.
+    drop(again);
+    let mut again = Page::come(&code, OTHER_TAB, 1_000).await;
+    again.until_room(|room| room["ply"] == json!(4)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn watchers_see_every_change_and_can_do_nothing() {
     let mut house = House::new(9);
     let mut device = device(&mut house).await;
