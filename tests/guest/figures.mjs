@@ -88,7 +88,7 @@ let connected = 0;
 /// A page's connection, once it has seen the board.
 function connect(url) {
   const { origin, host: at, hash } = new URL(url);
-  // A host takes 10 connections from one address.
+  // Ten may watch from one address.
   const number = (connected += 1);
   const localAddress = `${NETWORK ?? "127.0.0"}.${2 + Math.floor(number / 8)}`;
   const socket = new WebSocket(`ws://${at}/play`, { origin, localAddress });
