@@ -1,6 +1,7 @@
 //! The Wi-Fi network for guests, with a NetworkManager of the test's own on a real message bus. No test has the real one.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use dbus::arg::{PropMap, RefArg, Variant, prop_cast};
@@ -33,6 +34,11 @@ struct Network {
     device_state: u32,
     capabilities: u32,
     refuses: bool,
+    /// Does not connect the adapter to the network of before.
+    keeps_away: bool,
+    /// Where the host keeps what was connected before, and whether something was there when it asked for its network.
+    file: PathBuf,
+    was_kept: bool,
     /// State of the connection that the host has made.
     active: u32,
     /// Profile and options of the host's request.
@@ -65,10 +71,16 @@ fn answer(network: &mut Network, message: &Message) -> Message {
                 (DEVICE, "WirelessCapabilities") => value(network.capabilities),
                 (DEVICE, "State") => value(network.device_state),
                 (DEVICE, "ActiveConnection") => {
-                    value(Path::from(if network.active == ACTIVATED { OURS } else { HOME_ACTIVE }))
+                    let is_away = network.keeps_away && network.active != 0;
+                    let other = if is_away { "/" } else { HOME_ACTIVE };
+                    value(Path::from(if network.active == ACTIVATED { OURS } else { other }))
                 }
-                (HOME_ACTIVE, "Uuid") => value(HOME_UUID.to_owned()),
+                (HOME_ACTIVE, "Uuid" | "Id") => value(HOME_UUID.to_owned()),
                 (OURS, "Uuid") => value("ours".to_owned()),
+                (OURS, "Id") => {
+                    let (profile, _) = network.made.as_ref().expect("made");
+                    value(prop_cast::<String>(&profile["connection"], "id").expect("a name").clone())
+                }
                 (DEVICE, "Interface") => value("wlan0".to_owned()),
                 (OURS, "State") => value(network.active),
                 (OURS, "Ip4Config") => value(Path::from("/org/freedesktop/NetworkManager/IP4Config/2")),
@@ -82,6 +94,7 @@ fn answer(network: &mut Network, message: &Message) -> Message {
             message.method_return().append1(found)
         }
         Some("AddAndActivateConnection2") => {
+            network.was_kept = network.file.exists();
             if network.refuses {
                 let name = "org.freedesktop.NetworkManager.PermissionDenied".into();
                 return message.error(&name, c"not allowed");
@@ -112,6 +125,9 @@ fn answer(network: &mut Network, message: &Message) -> Message {
         Some(method @ "ActivateConnection") => {
             let profile: Path<'_> = message.read1().expect("a profile");
             network.calls.push(format!("{method} {profile}"));
+            if network.keeps_away {
+                return message.error(&"org.freedesktop.NetworkManager.UnknownDevice".into(), c"not now");
+            }
             message.method_return().append1(Path::from(HOME_ACTIVE))
         }
         other => panic!("nobody calls {other:?}"),
@@ -261,6 +277,36 @@ async fn after_a_crash_the_next_start_returns_to_what_was_connected_before_once(
     anna.start().await;
     settle("it is forgotten again", || !kept.exists()).await;
     assert_eq!(manager.calls(), [back]);
+}
+
+#[tokio::test]
+async fn what_was_connected_is_kept_before_the_adapter_leaves_it_and_forgotten_if_it_never_does() {
+    let (bus, mut house) = (PrivateBus::start(), House::new(176));
+    let manager = Manager::start(&bus, Network { refuses: true, ..able() });
+    let mut anna = device(&mut house, &bus).await;
+    let file = anna.directory().join("before-hotspot");
+    manager.network.lock().expect("no panic").file.clone_from(&file);
+    set(&mut anna.client, true).await;
+    anna.client.until("it is refused", |seen| seen.hotspot.trouble.is_some()).await;
+    assert!(manager.network.lock().expect("no panic").was_kept, "a program that ends now has kept it");
+    assert!(!file.exists(), "nothing has changed");
+}
+
+#[tokio::test]
+async fn a_network_of_before_that_does_not_come_back_is_tried_again_at_the_next_start() {
+    let (bus, mut house) = (PrivateBus::start(), House::new(177));
+    let manager = Manager::start(&bus, Network { keeps_away: true, ..able() });
+    let mut anna = up(&mut house, &bus, &manager).await;
+    let file = anna.directory().join("before-hotspot");
+    set(&mut anna.client, false).await;
+    let back = format!("ActivateConnection {HOME}");
+    settle("it is tried", || manager.calls() == ["DeactivateConnection", back.as_str()]).await;
+    anna.kill().await;
+    assert!(file.exists());
+    anna.start().await;
+    settle("it is tried again", || manager.calls().len() == 3).await;
+    assert_eq!(manager.calls()[2], back);
+    settle("and then left to people", || !file.exists()).await;
 }
 
 #[tokio::test]

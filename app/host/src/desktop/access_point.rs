@@ -157,6 +157,13 @@ mod linux {
         }
     }
 
+    /// A connection profile.
+    #[derive(PartialEq, Eq)]
+    struct Profile {
+        uuid: String,
+        name: String,
+    }
+
     struct Manager<'bus> {
         connection: &'bus SyncConnection,
     }
@@ -208,14 +215,15 @@ mod linux {
             !self.itself().get::<bool>(MANAGER, "WirelessEnabled").await.unwrap_or(true)
         }
 
-        async fn uuid(&self, active: &Path<'static>) -> Option<String> {
-            self.at(active).get(ACTIVE, "Uuid").await.ok()
-        }
-
-        /// UUID of the profile that this device has active.
-        async fn active_uuid(&self, device: &Path<'static>) -> Option<String> {
-            let active: Path<'static> = self.at(device).get(DEVICE, "ActiveConnection").await.ok()?;
-            if &*active == NONE { None } else { self.uuid(&active).await }
+        /// The profile that this device has active.
+        async fn active(&self, device: &Path<'static>) -> Option<Profile> {
+            let path: Path<'static> = self.at(device).get(DEVICE, "ActiveConnection").await.ok()?;
+            if &*path == NONE {
+                return None;
+            }
+            let active = self.at(&path);
+            let uuid: String = active.get(ACTIVE, "Uuid").await.ok()?;
+            Some(Profile { uuid, name: active.get(ACTIVE, "Id").await.unwrap_or_default() })
         }
 
         /// Connects the device by the profile with this UUID.
@@ -310,7 +318,7 @@ mod linux {
             .await
             .map_err(of_call)?;
         // Somebody, or NetworkManager, may have connected it meanwhile; the access point may still be ending.
-        if manager.active_uuid(&device).await.is_some_and(|uuid| uuid != before.ours) {
+        if manager.active(&device).await.is_some_and(|active| active.name != before.ours) {
             return Ok(());
         }
         info!(uuid = before.uuid, "the network of before comes back");
@@ -328,25 +336,35 @@ mod linux {
         let connection = connected.connection.clone();
         let manager = Manager { connection: &connection };
         let device = manager.adapter().await?;
-        let before = manager.active_uuid(&device).await;
+        let before = manager.active(&device).await;
+        if let Some(Profile { uuid, .. }) = &before {
+            let interface = manager.at(&device).get(DEVICE, "Interface").await.unwrap_or_default();
+            // Before the adapter leaves it: from then on this program may end at any moment.
+            file.keep(&Before { interface, uuid: uuid.clone(), ours: network.ssid.clone() });
+        }
         let mut options = PropMap::new();
         options.insert("persist".into(), Variant(Box::new("volatile".to_owned())));
         options.insert("bind-activation".into(), Variant(Box::new("dbus-client".to_owned())));
-        let (_, active, _): (Path<'static>, Path<'static>, PropMap) = manager
+        let made: Result<(Path<'static>, Path<'static>, PropMap), _> = manager
             .itself()
             .method_call(
                 MANAGER,
                 "AddAndActivateConnection2",
                 (profile(network), device.clone(), Path::from(NONE), options),
             )
-            .await
-            .map_err(of_call)?;
+            .await;
+        let active = match made {
+            Ok((_, active, _)) => active,
+            Err(error) => {
+                let trouble = of_call(error);
+                // Where the adapter is still connected, nothing has happened.
+                if before.is_some() && manager.active(&device).await == before {
+                    file.forget();
+                }
+                return Err(trouble);
+            }
+        };
         info!(%active, "an access point begins");
-        if let Some(uuid) = &before {
-            let interface = manager.at(&device).get(DEVICE, "Interface").await.unwrap_or_default();
-            let ours = manager.uuid(&active).await.unwrap_or_default();
-            file.keep(&Before { interface, uuid: uuid.clone(), ours });
-        }
         let mut changes = changes(&connection, &active).await.map_err(failed)?;
         let deadline = tokio::time::Instant::now() + UP_WITHIN;
         let mut is_up = false;
@@ -379,10 +397,10 @@ mod linux {
         }
         // NetworkManager connects to networks it may join by itself; this also returns to one that a person chose.
         if let Some(before) = before {
-            if let Err(error) = manager.connect(device, &before).await {
-                info!(%error, "the network of before is not there");
+            match manager.connect(device, &before.uuid).await {
+                Ok(()) => file.forget(),
+                Err(error) => info!(%error, "the network of before is not there; the next start tries again"),
             }
-            file.forget();
         }
         ended
     }

@@ -17,7 +17,7 @@ pub(super) struct Before {
     pub(super) interface: String,
     /// UUID of the connection profile.
     pub(super) uuid: String,
-    /// UUID of the access point's profile.
+    /// The name of the access point's profile, which is that of its network: known before there is one.
     pub(super) ours: String,
 }
 
