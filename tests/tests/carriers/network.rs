@@ -249,18 +249,24 @@ impl Drop for Running {
 /// A device's qiyoud with its user's client.
 pub(crate) struct Daemon {
     _child: Running,
-    home: tempfile::TempDir,
+    /// Its data and its log.
+    pub(crate) home: tempfile::TempDir,
     pub(crate) client: Client,
 }
 
 impl Daemon {
     pub(crate) async fn start(network: &Network, device: &str) -> Self {
-        let home = tempfile::tempdir().expect("a directory");
+        Self::start_in(network, device, tempfile::tempdir().expect("a directory")).await
+    }
+
+    /// Starts with what another run has left in this directory.
+    pub(crate) async fn start_in(network: &Network, device: &str, home: tempfile::TempDir) -> Self {
         let socket = home.path().join("control.sock");
         let mut command = network.command(device, programs().join("qiyoud"));
         command.args(["--no-bluetooth", "--bot-time-ms", "20", "--stand-ins", "--name", device]);
         command.arg("--data-dir").arg(home.path().join("data")).arg("--socket").arg(&socket);
-        let log = std::fs::File::create(home.path().join("log")).expect("a file");
+        let log = std::fs::File::options().create(true).append(true).open(home.path().join("log"));
+        let log = log.expect("a file");
         let child = Running(command.stderr(log).stdout(Stdio::null()).spawn().expect("ip runs"));
         let stream = within("the daemon is up", async || UnixStream::connect(&socket).await.ok()).await;
         Self { client: Client::attach(stream).await, _child: child, home }
