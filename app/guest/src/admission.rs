@@ -146,7 +146,7 @@ mod tests {
         let gone = |of: &[Admitted]| -> Vec<usize> {
             (0..of.len()).filter(|n| *n != 2 && has_gone(&of[*n])).collect()
         };
-        assert_eq!(gone(&held), []);
+        assert!(gone(&held).is_empty());
         let greedy = admission.admit(address(1)).expect("in place of its own oldest");
         assert_eq!(gone(&held), [1]);
         let other = admission.admit(address(4)).expect("in place of the next of the address with three");

@@ -8,7 +8,7 @@ use slint::ComponentHandle;
 
 use crate::support::guests::with_two_guests;
 use crate::support::hotspot::hotspot;
-use crate::support::{Told, body, guest, here, radio, room, show_guest_code, show_guest_code_of, with_guest};
+use crate::support::{Told, body, guest, here, radio, show_guest_code, show_guest_code_of, with_guest};
 use crate::touches::{dialog, only, page, playing, playing_at, remark, says, started, tap};
 
 /// So tall that nothing has to be scrolled to.

@@ -743,7 +743,7 @@ pub(crate) fn remark_says(told: &Told) -> String {
 #[test]
 fn a_friend_without_a_name_is_called_something_in_a_remark() {
     let stage = Stage::new();
-    let mut told = playing(&stage, games::against_the_device(&games::go_counting(), engine::Side::Second));
+    let told = playing(&stage, games::against_the_device(&games::go_counting(), engine::Side::Second));
     let kind = control::NoticeKind::NoticeNewFriend.into();
     told.say(event::Body::Notice(control::Notice { kind, ..Default::default() }));
     assert_eq!((remark(&told), remark_says(&told).as_str()), (Remark::NewFriend, ""));
