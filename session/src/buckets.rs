@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use crate::Instant;
+use crate::{Instant, MAX_MATCHES};
 
-/// What one resume usually needs of each kind: the record of the match that is played, or its invitation, and one more. Each new
-/// link gives back so much and not all, because a lost link has to be resumed as often as it is lost, also if that is more often than
+/// What one resume usually needs of each kind: the record of the match that is played, or its invitation, and one more. A record more
+/// is needed for each match in which the two devices differ; only own matches count, so a peer cannot raise that alone. Each new link
+/// gives back so much and not all, because a lost link has to be resumed as often as it is lost, also if that is more often than
 /// time refills a bucket, while a peer that begins link after link must not have a full bucket for each.
 const RESUME: u32 = 2;
 
@@ -36,11 +37,11 @@ impl Default for Buckets {
 }
 
 impl Buckets {
-    /// A new link to the peer begins.
-    pub(crate) fn link_begins(&mut self) {
-        for bucket in [&mut self.records, &mut self.analyses, &mut self.invites] {
-            bucket.give_back(RESUME);
-        }
+    /// A new link to the peer begins, with this many matches that are not settled.
+    pub(crate) fn link_begins(&mut self, unsettled: usize) {
+        self.records.give_back(RESUME.max(unsettled.min(MAX_MATCHES) as u32));
+        self.analyses.give_back(RESUME);
+        self.invites.give_back(RESUME);
     }
 }
 
@@ -97,10 +98,10 @@ mod tests {
         let now = Instant(Duration::from_secs(5));
         let mut buckets = Buckets::default();
         let taken = |bucket: &mut Bucket| (0..100).filter(|_| bucket.take(now)).count();
-        for expected in [32, 2, 2] {
-            buckets.link_begins();
+        for (unsettled, expected) in [(0, [32; 3]), (1, [2; 3]), (5, [5, 2, 2]), (100, [MAX_MATCHES, 2, 2])] {
+            buckets.link_begins(unsettled);
             let Buckets { records, analyses, invites } = &mut buckets;
-            assert_eq!([records, analyses, invites].map(taken), [expected; 3]);
+            assert_eq!([records, analyses, invites].map(taken), expected);
         }
     }
 }

@@ -149,7 +149,8 @@ impl Session {
         match input {
             Input::LinkUp { role, handshake_hash } => {
                 self.link_lost();
-                self.buckets.link_begins();
+                let unsettled = self.matches.iter().filter(|state| !state.is_settled()).count();
+                self.buckets.link_begins(unsettled);
                 self.greet(role, handshake_hash);
                 Ok(())
             }

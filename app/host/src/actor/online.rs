@@ -449,7 +449,8 @@ impl Actor {
         let Some(letter) = arrival::open(account, sealed, self.profile.identity(), friends) else {
             return false;
         };
-        if letter.names_account {
+        // An old letter may come again from an account that its writer has left: it replaces no account that is proven.
+        if letter.names_account && self.people.proven_account(letter.from).is_none() {
             self.learn_account(letter.from, account);
         }
         match letter.content {
@@ -720,6 +721,9 @@ mod tests {
         let letter = declined(&ben, BENS, annas_key, MatchId([1; 16]));
         assert!(anna.letter_came(BENS, &letter));
         assert_eq!(account(&anna, bens_key).as_deref(), Some(BENS));
+        let of_before = declined(&ben, "ben@example.com", annas_key, MatchId([2; 16]));
+        assert!(anna.letter_came("ben@example.com", &of_before));
+        assert_eq!(account(&anna, bens_key).as_deref(), Some(BENS), "an old letter may come again");
         links(&mut anna, CARL, CARLS);
         assert_eq!(account(&anna, CARL).as_deref(), Some(CARLS));
         anna.account_claimed(CARL, EVES);
