@@ -40,6 +40,7 @@ pub mod novice;
 pub mod options;
 pub mod parameters;
 mod point;
+mod prover;
 pub mod puzzles;
 pub mod rating;
 pub mod reasons;

@@ -8,7 +8,7 @@
 //! life never passes; the other side may.
 
 use super::Go;
-use crate::puzzles::{Contest, Stand};
+use crate::prover::{Contest, Stand};
 use crate::{Action, Game, Point, Rng, Side};
 
 /// The largest board that fits 128 bits with a separator column.

@@ -3,7 +3,7 @@
 use super::Gomoku;
 use super::board::{Board, Square, Tables};
 use super::shape::Threat;
-use crate::puzzles::{Contest, Stand};
+use crate::prover::{Contest, Stand};
 use crate::{Action, Game, Side};
 
 /// The attacker makes only fours, or fours and open threes, until five.

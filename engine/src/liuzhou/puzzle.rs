@@ -2,7 +2,7 @@
 
 use super::rules::{Phase, Undo};
 use super::{Liuzhou, LiuzhouMove};
-use crate::puzzles::{Contest, Stand};
+use crate::prover::{Contest, Stand};
 use crate::{Action, Game, Side};
 
 /// The attacker tries to make a capturing formation before the other side does, or, if `wins`, to win the game.

@@ -1,8 +1,9 @@
 //! An attempt at a puzzle: verifies the solver's moves, and answers with the best defence.
 
 use super::goal::Way;
-use super::{Goal, NODES, Puzzle, Stand};
+use super::{Goal, NODES, Puzzle};
 use crate::lights_out::Solution;
+use crate::prover::Stand;
 use crate::{Action, AnyGame, IllegalAction, Side};
 
 /// The verdict on a move.

@@ -2,10 +2,10 @@
 
 #![allow(clippy::option_option, reason = "the outer one says whether the positions sufficed")]
 
-use super::prover::{Contest, Prover, Reply, Stand};
 use crate::go::puzzle::{CaptureContest, CaptureContestMove, LifeContest};
 use crate::gomoku::puzzle::ThreatContest;
 use crate::liuzhou::puzzle::FormationContest;
+use crate::prover::{Contest, Prover, Reply, Stand};
 use crate::xiangqi::puzzle::MateContest;
 use crate::{Action, AnyGame, Language, Point, Side};
 

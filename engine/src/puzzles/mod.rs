@@ -16,7 +16,6 @@ mod attempt;
 mod goal;
 mod make;
 mod narrow;
-mod prover;
 mod retry;
 mod today;
 
@@ -29,7 +28,6 @@ pub use attempt::{Attempt, Verdict};
 pub use goal::Goal;
 pub use make::{Progress, make};
 pub use narrow::{Narrowed, narrow};
-pub(crate) use prover::{Contest, Prover, Stand};
 pub use retry::{Judged, Mistake, Retry};
 pub use today::{FIVE, five, nearest, presumed};
 

@@ -3,7 +3,7 @@
 use super::{Found, Motif, Reason, point, told};
 use crate::go::Go;
 use crate::go::puzzle::{CaptureContest, LifeContest, MOST_SIZE};
-use crate::puzzles::Prover;
+use crate::prover::Prover;
 use crate::threats::chain;
 use crate::{Action, AnyGame, Game as _, Language, Point, Score, Side};
 

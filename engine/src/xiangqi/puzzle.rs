@@ -2,7 +2,7 @@
 
 use super::Xiangqi;
 use super::board::{Board, Cell, XiangqiMove, to_point};
-use crate::puzzles::{Contest, Stand};
+use crate::prover::{Contest, Stand};
 use crate::{Action, Game, Side};
 
 /// The attacker gives check with every move until mate.
