@@ -21,6 +21,7 @@
 #![deny(unsafe_code)]
 
 mod action;
+mod adam;
 mod any;
 mod bot;
 pub mod explain;

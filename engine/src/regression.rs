@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::Rng;
+use crate::adam::Adam;
 
 /// A position as evaluation terms.
 pub(crate) struct Sample {
@@ -73,13 +74,13 @@ pub(crate) fn fit(samples: &[Sample], before: &[[i16; 2]], pull: impl Fn(usize) 
     }
 }
 
-/// Adam (Kingma and Ba 2015) with its default constants, in mini-batches, with a learning rate that decreases to zero.
+/// [`Adam`] in mini-batches, with a learning rate that decreases to zero.
 fn descend(samples: &[&Sample], start: &[[f64; 2]], pull: &[f64]) -> Vec<[f64; 2]> {
     const EPOCHS: usize = 24;
     const BATCH: usize = 512;
     const RATE: f64 = 0.006;
     let mut weights = start.to_vec();
-    let (mut mean, mut spread) = (vec![[0.0_f64; 2]; start.len()], vec![[0.0_f64; 2]; start.len()]);
+    let mut adam = Adam::new(2 * start.len());
     let mut order: Vec<usize> = (0..samples.len()).collect();
     let mut rng = Rng::new(1);
     let steps = EPOCHS * samples.len().div_ceil(BATCH);
@@ -106,15 +107,7 @@ fn descend(samples: &[&Sample], start: &[[f64; 2]], pull: &[f64]) -> Vec<[f64; 2
                 }
             }
             let rate = RATE * (1.0 - step as f64 / (steps + 1) as f64);
-            let (mean_part, spread_part) = (1.0 - 0.9_f64.powi(step), 1.0 - 0.999_f64.powi(step));
-            for (n, slope) in slope.iter().enumerate() {
-                for part in 0..2 {
-                    let (mean, spread) = (&mut mean[n][part], &mut spread[n][part]);
-                    *mean = 0.9 * *mean + 0.1 * slope[part];
-                    *spread = 0.999 * *spread + 0.001 * slope[part] * slope[part];
-                    weights[n][part] -= rate * (*mean / mean_part) / ((*spread / spread_part).sqrt() + 1e-8);
-                }
-            }
+            adam.step(weights.as_flattened_mut(), slope.as_flattened(), rate);
         }
     }
     weights

@@ -1,5 +1,6 @@
-//! Training of the games' networks by gradient descent: training targets, loss, optimiser.
+//! Training of the games' networks by gradient descent: training targets, loss, batches.
 
+use crate::adam::Adam;
 use crate::{Rng, Score, Side};
 
 /// A finished game with the search scores of its positions.
@@ -103,12 +104,11 @@ pub(crate) fn fit<L: Trainable>(
     tell: &mut dyn FnMut(String),
 ) {
     let size = network.weights().len();
-    let (mut gradient, mut momentum, mut variance) =
-        (vec![0.0_f32; size], vec![0.0_f32; size], vec![0.0_f32; size]);
+    let (mut gradient, mut adam) = (vec![0.0_f32; size], Adam::new(size));
     let mut order: Vec<usize> = (0..training_set.len()).collect();
     let mut rng = Rng::new(config.seed ^ 0x006f_7264_6572);
     let steps = config.epochs as usize * training_set.len().div_ceil(L::BATCH);
-    let mut step = 0;
+    let mut step = 0_usize;
     for epoch in 1..=config.epochs {
         rng.shuffle(&mut order);
         let mut sum = 0.0;
@@ -123,7 +123,11 @@ pub(crate) fn fit<L: Trainable>(
             let rate = config.learning_rate
                 * 0.5
                 * (1.0 + (std::f32::consts::PI * step as f32 / steps as f32).cos());
-            adam(network.weights(), &gradient, &mut momentum, &mut variance, rate, step, batch.len());
+            let part = 1.0 / batch.len() as f32;
+            for gradient in &mut gradient {
+                *gradient *= part;
+            }
+            adam.step(network.weights(), &gradient, rate);
             let decay = 1.0 - rate * config.weight_decay;
             let decayed = network.decayed_weights();
             for weight in &mut network.weights()[..decayed] {
@@ -136,30 +140,6 @@ pub(crate) fn fit<L: Trainable>(
             sum / order.len().max(1) as f64,
             mean(validation_set, |sample| network.accumulate_gradient(sample, None, &mut []))
         ));
-    }
-}
-
-/// One step of Adam (Kingma and Ba 2015) with its usual constants.
-fn adam(
-    weights: &mut [f32],
-    gradient: &[f32],
-    momentum: &mut [f32],
-    variance: &mut [f32],
-    rate: f32,
-    step: usize,
-    count: usize,
-) {
-    let (beta1, beta2) = (0.9_f32, 0.999_f32);
-    let step = step.min(100_000) as i32;
-    let (correction1, correction2) = (1.0 - beta1.powi(step), 1.0 - beta2.powi(step));
-    let part = 1.0 / count as f32;
-    for (((weight, &gradient), momentum), variance) in
-        weights.iter_mut().zip(gradient).zip(momentum).zip(variance)
-    {
-        let gradient = gradient * part;
-        *momentum = beta1 * *momentum + (1.0 - beta1) * gradient;
-        *variance = beta2 * *variance + (1.0 - beta2) * gradient * gradient;
-        *weight -= rate * (*momentum / correction1) / ((*variance / correction2).sqrt() + 1e-8);
     }
 }
 

@@ -14,6 +14,7 @@ use super::position::{Position, TEMPO, THREATS};
 use super::shape::{Threat, VALUE, VALUE_OF_THREAT};
 use super::vcf::Solver;
 use super::{Gomoku, Placement};
+use crate::adam::Adam;
 use crate::search::{AlphaBetaGame, Clock};
 use crate::{Game, Limits, Side};
 
@@ -163,15 +164,15 @@ fn current() -> [f64; FEATURES] {
     weights
 }
 
-/// Adam (Kingma and Ba 2015) with its default constants, in full batches.
+/// [`Adam`] in full batches.
 fn descend(samples: &[Sample]) -> [f64; FEATURES] {
-    const STEPS: i32 = 1_500;
+    const STEPS: u32 = 1_500;
     const RATE: f64 = 0.004;
     /// Strength of the L2 prior towards the present constants, relative to the samples: 2 %.
     const PULL: f64 = 0.02;
     let before = current();
-    let (mut weights, mut mean, mut spread) = (before, [0.0; FEATURES], [0.0; FEATURES]);
-    for step in 1..=STEPS {
+    let (mut weights, mut adam) = (before, Adam::new(FEATURES));
+    for _ in 0..STEPS {
         let mut slope: [f64; FEATURES] = std::array::from_fn(|n| (weights[n] - before[n]) * PULL);
         for sample in samples {
             let error = (predict(sample, &weights) - f64::from(sample.result)) / samples.len() as f64;
@@ -179,13 +180,7 @@ fn descend(samples: &[Sample]) -> [f64; FEATURES] {
                 *slope += error * f64::from(feature);
             }
         }
-        for n in 0..FEATURES {
-            mean[n] = 0.9 * mean[n] + 0.1 * slope[n];
-            spread[n] = 0.999 * spread[n] + 0.001 * slope[n] * slope[n];
-            let (mean, spread) =
-                (mean[n] / (1.0 - 0.9_f64.powi(step)), spread[n] / (1.0 - 0.999_f64.powi(step)));
-            weights[n] -= RATE * mean / (spread.sqrt() + 1e-8);
-        }
+        adam.step(&mut weights, &slope, RATE);
     }
     weights
 }
