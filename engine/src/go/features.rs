@@ -3,8 +3,8 @@
 //! Each feature adds a weight to the log odds of the move; see `patterns` for the weights, and `learn` for their training.
 
 use super::ladder;
-use super::playout::{distinct_saving_moves, nakade};
 use super::stones::{BORDER, EMPTY, PASS, Stones, Vertex};
+use super::tactics::{distinct_saving_moves, nakade};
 use crate::Point;
 
 /// A feature: below [`PLAIN`] an index, otherwise the hash of a pattern.

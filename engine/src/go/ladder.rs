@@ -1,7 +1,7 @@
 //! Ladder reading: whether a chain with few liberties can be captured by successive ataris.
 
-use super::playout::distinct_saving_moves;
 use super::stones::{PASS, Stones, Vertex, other};
+use super::tactics::distinct_saving_moves;
 
 /// Maximum number of positions per reading: a ladder across a whole 19 x 19 board takes about 80.
 const MOST: u32 = 150;

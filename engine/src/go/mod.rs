@@ -3,7 +3,7 @@
 //! `board` is the rules' board, `rules` the game with ko, passes and the agreement on dead stones, `score` the scoring,
 //! `setup` the options.
 //!
-//! The bot is separate from the rules: `stones` is its own faster board, with `shape` (eyes and patterns) and `ladder`;
+//! The bot is separate from the rules: `stones` is its own faster board, with `shape` (eyes and patterns), `tactics` and `ladder`;
 //! `playout` is the playout policy, `prior` and `tree` the nodes that `search` grows (with `helpers` for threads) by the
 //! parameters of `weights`, `patterns` the trained weights of move features, `time_manager` is time management, `net` the network that leads the search on small boards and advises it
 //! on medium ones, `life` life and death, and `bot` the levels.
@@ -29,6 +29,7 @@ mod search;
 pub(crate) mod setup;
 mod shape;
 mod stones;
+mod tactics;
 mod time_manager;
 mod tree;
 mod weights;

@@ -4,8 +4,8 @@
 
 use super::features::{distance, is_open};
 use super::ladder;
-use super::playout::{distinct_saving_moves, nakade};
 use super::stones::{EMPTY, PASS, Stones, Vertex};
+use super::tactics::{distinct_saving_moves, nakade};
 use crate::parameters::Visit;
 
 /// Weights of the reasons, in playouts. Tuned by self-play; see `EXPERIMENTS.md`.
