@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use super::life::{self, Status};
-use super::net::Guide;
 use super::playout::{Odds, Playouts, Policy};
-use super::search::{Ending, Search};
+use super::search::{Ending, Guide, Search};
 use super::stones::{BLACK, EMPTY, PASS, Stones, Vertex};
 use super::time_manager::StopRule;
 use super::weights::Options;

@@ -2,13 +2,18 @@
 //!
 //! Each iteration descends the tree by the values of moves, runs a playout to the end, and updates the path with its result.
 //! Moves that superko forbids are not searched, considering the game's history and the path.
+//!
+//! `helpers` are the threads; `guide` is the search where the network leads, `advice` what it says where playouts do.
+
+mod advice;
+mod guide;
+mod helpers;
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use super::features::{Room, features};
-use super::helpers::{help, lead_helpers};
-use super::net::{Guide, InputPlanes, Question, Scratch};
+use super::net::{InputPlanes, Scratch};
 use super::patterns::FeatureWeights;
 use super::playout::{Odds, Playouts, Policy, owners};
 use super::prior::{Prior, priors};
@@ -19,6 +24,9 @@ use super::weights::Options;
 use super::{Go, GoMove, Scoring, Superko};
 use crate::search::threads::{EndOnDrop, beside};
 use crate::{Game, Limits, Side};
+use advice::Question;
+pub(super) use guide::Guide;
+use helpers::{help, lead_helpers};
 
 /// How two successive passes inside the tree are scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

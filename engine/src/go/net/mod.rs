@@ -1,15 +1,10 @@
-//! A convolutional policy and value network: its inputs (`planes`), inference (`network`), its use in the search (`guide`
-//! where it leads, `advice` where playouts do), and self-play for training (`games`; the rest of the training is in
-//! `engine/training/go`).
+//! A convolutional policy and value network: its inputs (`planes`), inference (`network`), and self-play for training
+//! (`games`; the rest of the training is in `engine/training/go`). It knows nothing of the search that asks it.
 
-mod advice;
 mod games;
-mod guide;
 mod network;
 mod planes;
 
-pub(super) use advice::Question;
 pub use games::{NetGames, NetGamesSetup};
-pub(super) use guide::Guide;
-pub(super) use network::Scratch;
-pub(super) use planes::InputPlanes;
+pub(super) use network::{Network, Output, Scratch};
+pub(super) use planes::{GlobalInputs, InputPlanes, facts};

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::Go;
-use super::search::{Player, Search};
-use super::time_manager::TimeManager;
+use super::{Player, Search};
 use crate::Limits;
+use crate::go::Go;
+use crate::go::time_manager::TimeManager;
 
 /// [`Search::lead`] with helper threads. The tree is protected by a lock: descending and updating takes a quarter of a
 /// playout's time, the rest runs in parallel.

@@ -4,14 +4,13 @@
 //! chance with the result of a playout. Children are selected by PUCT as in D. Silver et al., "Mastering the game of Go
 //! without human knowledge" (2017).
 
-use super::super::Go;
-use super::super::prior::Prior;
-use super::super::search::{Player, Search, Terms, trail};
-use super::super::stones::{BLACK, EMPTY, PASS, Stones, Vertex, colour, other};
-use super::super::tree::{Node, Tree};
-use super::network::{Network, Scratch};
-use super::planes::{GlobalInputs, InputPlanes, facts};
+use super::{Player, Search, Terms, trail};
 use crate::Game as _;
+use crate::go::Go;
+use crate::go::net::{GlobalInputs, InputPlanes, Network, Scratch, facts};
+use crate::go::prior::Prior;
+use crate::go::stones::{BLACK, EMPTY, PASS, Stones, Vertex, colour, other};
+use crate::go::tree::{Node, Tree};
 
 /// The network with its weight in the search.
 #[derive(Clone, Copy)]

@@ -1,10 +1,10 @@
 //! Network advice for a search led by playouts: the network is evaluated for frequently visited nodes, and its policy is
 //! added to the priors of their children as virtual wins.
 
-use super::super::search::{Player, Search, Terms};
-use super::super::stones::{PASS, Stones, Vertex};
 use super::guide::ask;
-use super::network::{Network, Output};
+use super::{Player, Search, Terms};
+use crate::go::net::{Network, Output};
+use crate::go::stones::{PASS, Stones, Vertex};
 
 /// A node on the path that the network is evaluated for.
 pub(in super::super) struct Question<const N: usize, const W: usize> {
