@@ -32,6 +32,7 @@ pub mod glicko;
 pub mod go;
 pub mod gomoku;
 pub mod heading;
+mod kernel;
 pub mod lessons;
 mod level;
 pub mod lights_out;

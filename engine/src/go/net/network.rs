@@ -10,6 +10,7 @@
 use std::sync::OnceLock;
 
 use super::planes::{FACTS, GlobalInputs, InputPlanes};
+use crate::kernel::{self, FusedKernel};
 
 /// Channels of the trunk.
 const CHANNELS: usize = 48;
@@ -274,6 +275,25 @@ impl Layer {
     }
 }
 
+/// [`Field::convolve`], compiled for each kind of processor.
+struct Convolving<'a> {
+    field: Field,
+    convolution: &'a Convolution,
+    input: &'a [f32],
+    output: &'a mut [f32],
+}
+
+impl FusedKernel for Convolving<'_> {
+    type Output = ();
+
+    #[allow(clippy::inline_always, reason = "compiled anew for each kind of processor")]
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { field, convolution, input, output } = self;
+        field.convolve_by::<FUSED>(convolution, input, output);
+    }
+}
+
 /// Memory layout of a board of one size.
 #[derive(Clone, Copy)]
 struct Field {
@@ -315,30 +335,7 @@ impl Field {
 
     /// Computes the convolution at every point; values in the padding are invalid.
     fn convolve(self, convolution: &Convolution, input: &[f32], output: &mut [f32]) {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor supports the feature; the function is safe code compiled for it.
-            #[expect(unsafe_code, reason = "4.8 times the speed; see EXPERIMENTS.md")]
-            return unsafe { self.convolve_by_512(convolution, input, output) };
-        } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: as above.
-            #[expect(unsafe_code, reason = "4.1 times the speed; see EXPERIMENTS.md")]
-            return unsafe { self.convolve_by_256(convolution, input, output) };
-        }
-        // Every 64-bit Arm has a fused multiply-add instruction; baseline x86-64 would call a function for it.
-        self.convolve_by::<{ cfg!(target_arch = "aarch64") }>(convolution, input, output);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f")]
-    fn convolve_by_512(self, convolution: &Convolution, input: &[f32], output: &mut [f32]) {
-        self.convolve_by::<true>(convolution, input, output);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    fn convolve_by_256(self, convolution: &Convolution, input: &[f32], output: &mut [f32]) {
-        self.convolve_by::<true>(convolution, input, output);
+        kernel::run_fused(Convolving { field: self, convolution, input, output });
     }
 
     /// Written so that the compiler keeps the sums in registers: all lengths are constants, and rows are selected
@@ -529,12 +526,7 @@ mod tests {
         // From x86-64 without such an instruction, which calls a function for it. Another network has another number.
         let known = 4_378_385_844_880_511_475;
         assert_eq!(digest(&|output| field.convolve_by::<true>(convolution, &input, output)), known);
-        #[cfg(target_arch = "x86_64")]
-        let fused = is_x86_feature_detected!("avx512f")
-            || is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-        #[cfg(not(target_arch = "x86_64"))]
-        let fused = cfg!(target_arch = "aarch64");
-        if fused {
+        if kernel::is_fused() {
             assert_eq!(digest(&|output| field.convolve(convolution, &input, output)), known);
         }
     }

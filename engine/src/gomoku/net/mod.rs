@@ -21,6 +21,7 @@ mod weights;
 use super::board::{Board, SQUARES, Square};
 use super::shape::Threat;
 use crate::Side;
+use crate::kernel::{self, Kernel};
 pub use crate::training::{Record, TrainingConfig};
 pub use train::train;
 pub(super) use weights::Weights;
@@ -96,29 +97,7 @@ impl Accumulator {
     /// The network's correction of the evaluation by shapes, for the side to move, in points. The board must have the size
     /// of the accumulator.
     pub(super) fn judge(&mut self, board: &Board, weights: &Weights) -> i32 {
-        #[cfg(target_arch = "x86_64")]
-        #[allow(
-            unsafe_code,
-            reason = "loops over rows of 32 numbers are a third of the search's time; EXPERIMENTS.md"
-        )]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor supports AVX2, for which the function is compiled.
-            return unsafe { self.judge_by_avx2(board, weights) };
-        }
-        #[cfg(target_arch = "aarch64")]
-        #[allow(unsafe_code, reason = "one of a hundred instructions; EXPERIMENTS.md")]
-        // SAFETY: NEON belongs to the base architecture of 64-bit Arm.
-        let judged = unsafe { self.judge_by_neon(board, weights) };
-        #[cfg(not(target_arch = "aarch64"))]
-        let judged = self.judge_anywhere(board, weights);
-        judged
-    }
-
-    /// [`Self::judge`] compiled for AVX2, whose vectors are twice as wide as the baseline's.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn judge_by_avx2(&mut self, board: &Board, weights: &Weights) -> i32 {
-        self.judge_anywhere(board, weights)
+        kernel::run(Judgement { accumulator: self, board, weights })
     }
 
     /// [`Self::judge`] with layers written for NEON. The compiler vectorises the rows by itself.
@@ -230,6 +209,29 @@ impl Accumulator {
     }
 }
 
+/// [`Accumulator::judge`], compiled for each kind of processor.
+struct Judgement<'a> {
+    accumulator: &'a mut Accumulator,
+    board: &'a Board,
+    weights: &'a Weights,
+}
+
+impl Kernel for Judgement<'_> {
+    type Output = i32;
+
+    #[inline(always)]
+    fn run(self) -> i32 {
+        let Self { accumulator, board, weights } = self;
+        #[cfg(target_arch = "aarch64")]
+        #[allow(unsafe_code, reason = "one of a hundred instructions; EXPERIMENTS.md")]
+        // SAFETY: NEON belongs to the base architecture of 64-bit Arm.
+        let judged = unsafe { accumulator.judge_by_neon(board, weights) };
+        #[cfg(not(target_arch = "aarch64"))]
+        let judged = accumulator.judge_anywhere(board, weights);
+        judged
+    }
+}
+
 /// Evaluates the layers.
 #[cfg_attr(target_arch = "aarch64", allow(dead_code, reason = "tests compare it with NEON's"))]
 #[inline(always)]
@@ -295,7 +297,7 @@ mod neon {
     #[inline]
     #[target_feature(enable = "neon")]
     fn load(numbers: &[f32; 4]) -> float32x4_t {
-        #[allow(unsafe_code, reason = "as of `judge_by_neon`")]
+        #[allow(unsafe_code, reason = "as of `Judgement`")]
         // SAFETY: the vector is these four numbers, of which any bits are valid.
         unsafe {
             std::mem::transmute::<[f32; 4], float32x4_t>(*numbers)
@@ -414,7 +416,7 @@ mod tests {
                     _ => rng.below(1 << 16) as f32 * (1.0 / (127.0 * POOL_SCALE)),
                 });
                 // SAFETY: NEON belongs to the base architecture of 64-bit Arm.
-                #[allow(unsafe_code, reason = "as of `judge_by_neon`")]
+                #[allow(unsafe_code, reason = "as of `Judgement`")]
                 let by_neon = unsafe { neon::layers(&inputs, &weights) };
                 assert_eq!(by_neon.to_bits(), layers(&inputs, &weights).to_bits());
             }

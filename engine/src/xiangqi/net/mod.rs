@@ -20,6 +20,7 @@ use super::attacks::{Set, squares};
 use super::board::{Board, FILES, Kind, RANKS, SQUARES};
 use super::eval::PHASE_MAX;
 use crate::Side;
+use crate::kernel::{self, Kernel};
 pub use crate::training::{Record, TrainingConfig};
 pub use train::train;
 pub(super) use weights::Weights;
@@ -73,29 +74,7 @@ impl Accumulator {
     /// Static evaluation for the side to move, in points, after updating the accumulator to the board. `phase` is that of
     /// `eval`.
     pub(super) fn judge(&mut self, board: &Board, phase: i32, weights: &Weights) -> i32 {
-        #[cfg(target_arch = "x86_64")]
-        #[allow(
-            unsafe_code,
-            reason = "loops over rows of 64 numbers are nearly all of the judgement; EXPERIMENTS.md"
-        )]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor supports AVX2, for which the function is compiled.
-            return unsafe { self.judge_by_avx2(board, phase, weights) };
-        }
-        #[cfg(target_arch = "aarch64")]
-        #[allow(unsafe_code, reason = "an eighth of the instructions of tests; EXPERIMENTS.md")]
-        // SAFETY: NEON belongs to the base architecture of 64-bit Arm.
-        let judged = unsafe { self.judge_by_neon(board, phase, weights) };
-        #[cfg(not(target_arch = "aarch64"))]
-        let judged = self.judge_anywhere(board, phase, weights);
-        judged
-    }
-
-    /// [`Self::judge`] compiled for AVX2, whose vectors are twice as wide as the baseline's.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn judge_by_avx2(&mut self, board: &Board, phase: i32, weights: &Weights) -> i32 {
-        self.judge_anywhere(board, phase, weights)
+        kernel::run(Judgement { accumulator: self, board, phase, weights })
     }
 
     /// [`Self::judge`] with an output layer written for NEON. The compiler vectorises the rows by itself.
@@ -151,6 +130,30 @@ impl Accumulator {
                 }
             }
         }
+    }
+}
+
+/// [`Accumulator::judge`], compiled for each kind of processor.
+struct Judgement<'a> {
+    accumulator: &'a mut Accumulator,
+    board: &'a Board,
+    phase: i32,
+    weights: &'a Weights,
+}
+
+impl Kernel for Judgement<'_> {
+    type Output = i32;
+
+    #[inline(always)]
+    fn run(self) -> i32 {
+        let Self { accumulator, board, phase, weights } = self;
+        #[cfg(target_arch = "aarch64")]
+        #[allow(unsafe_code, reason = "an eighth of the instructions of tests; EXPERIMENTS.md")]
+        // SAFETY: NEON belongs to the base architecture of 64-bit Arm.
+        let judged = unsafe { accumulator.judge_by_neon(board, phase, weights) };
+        #[cfg(not(target_arch = "aarch64"))]
+        let judged = accumulator.judge_anywhere(board, phase, weights);
+        judged
     }
 }
 
@@ -223,7 +226,7 @@ mod neon {
     #[inline]
     #[target_feature(enable = "neon")]
     fn load(numbers: &[i16; 8]) -> int16x8_t {
-        #[allow(unsafe_code, reason = "as of `judge_by_neon`")]
+        #[allow(unsafe_code, reason = "as of `Judgement`")]
         // SAFETY: the vector is these eight numbers, of which any bits are valid.
         unsafe {
             std::mem::transmute::<[i16; 8], int16x8_t>(*numbers)
@@ -307,7 +310,7 @@ mod tests {
             let accumulator: Row = std::array::from_fn(|n| sum.wrapping_add(n as i16 * 257));
             let out: Row = std::array::from_fn(|_| rng.below(1 << 16) as u16 as i16);
             // SAFETY: NEON belongs to the base architecture of 64-bit Arm.
-            #[allow(unsafe_code, reason = "as of `judge_by_neon`")]
+            #[allow(unsafe_code, reason = "as of `Judgement`")]
             let by_neon = unsafe { neon::weigh(&accumulator, &out) };
             assert_eq!(by_neon, weigh(&accumulator, &out));
         }
