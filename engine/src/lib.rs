@@ -50,6 +50,7 @@ pub mod record;
 mod regression;
 mod rng;
 pub mod search;
+mod search_bot;
 #[cfg(test)]
 #[path = "../../tests/src/seed.rs"]
 mod seed;

@@ -9,17 +9,15 @@ use super::lookahead::Lookahead;
 use super::tablebase::Tablebase;
 use super::weights::BY_HAND;
 use super::{Liuzhou, LiuzhouMove};
-use crate::bot::lines_apart;
-use crate::parameters::{Parameter, ParameterError};
-use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
-use crate::{AnyGame, Bot, Game, Limits, Report, Tier};
+use crate::search::{Clock, Finding, Strength};
+use crate::search_bot::{SearchBot, SearchedGame};
+use crate::{AnyGame, Game, Limits, Tier};
 
 /// The Liuzhou chess bot. It allocates its tables at the first search.
 ///
 /// It makes one decision at a time: a step that captures, then each capture.
 pub struct LiuzhouBot {
-    strength: Strength,
-    search: AlphaBeta<Lookahead>,
+    bot: SearchBot<Lookahead>,
     /// Folder of endgame tables.
     folder: Option<PathBuf>,
     /// Name and result of the last attempt to open a table.
@@ -58,14 +56,9 @@ impl LiuzhouBot {
 
     /// A player whose table of positions takes at most this many bytes, whatever the level would choose.
     pub fn within(level: Tier, seed: u64, bytes: usize) -> Self {
-        let mut strength = STRENGTHS[usize::from(level.number()) - 1];
-        strength.table_bytes = strength.table_bytes.min(bytes);
-        Self {
-            strength,
-            search: AlphaBeta::new(strength.table_bytes, strength.options(seed)),
-            folder: None,
-            tablebase: None,
-        }
+        let strength = STRENGTHS[usize::from(level.number()) - 1];
+        let bot = SearchBot::new(strength, strength.table_bytes.min(bytes), seed);
+        Self { bot, folder: None, tablebase: None }
     }
 
     /// The endgame table that the game approaches. Only at the highest level.
@@ -74,9 +67,7 @@ impl LiuzhouBot {
         const NEAR: u32 = 4;
         let setup = game.setup();
         let live: u32 = game.state().live.iter().map(|stones| stones.count_ones()).sum();
-        if game.is_placing()
-            || live > 2 * (u32::from(setup.loses_at) + 1) + NEAR
-            || self.strength.nodes < u64::MAX
+        if game.is_placing() || live > 2 * (u32::from(setup.loses_at) + 1) + NEAR || !self.bot.is_unlimited()
         {
             return None;
         }
@@ -89,15 +80,21 @@ impl LiuzhouBot {
         }
         self.tablebase.as_ref().and_then(|(_, tablebase)| tablebase.clone())
     }
+}
 
-    /// Chooses a decision for the side to move. `None` when the game is over.
-    pub fn think(
-        &mut self,
-        game: &Liuzhou,
-        limits: &Limits<'_>,
-        report: &mut dyn FnMut(&Report),
-    ) -> Option<Report> {
-        self.think_among(game, &|_| true, limits, report)
+impl SearchedGame for LiuzhouBot {
+    type Game = Liuzhou;
+    type Position = Lookahead;
+
+    fn game(game: &AnyGame) -> Option<&Liuzhou> {
+        match game {
+            AnyGame::Liuzhou(game) => Some(game),
+            _ => None,
+        }
+    }
+
+    fn search_bot(&mut self) -> &mut SearchBot<Lookahead> {
+        &mut self.bot
     }
 
     fn think_among(
@@ -105,83 +102,23 @@ impl LiuzhouBot {
         game: &Liuzhou,
         among: &dyn Fn(LiuzhouMove) -> bool,
         limits: &Limits<'_>,
-        report: &mut dyn FnMut(&Report),
-    ) -> Option<Report> {
+        report: &mut dyn FnMut(&Finding<LiuzhouMove>),
+    ) -> Option<Finding<LiuzhouMove>> {
         if game.outcome().is_some() {
             return None;
         }
-        if limits.time.is_none() {
-            self.search.forget(Strength::room(self.strength.table_bytes, limits));
-        }
-        let mut own = self.strength.limit(limits);
+        self.bot.start_afresh(limits);
+        let strength = self.bot.strength;
+        let mut own = strength.limit(limits);
         if game.captures_due() > 0 {
             own.time = own.time.map(|time| time / CAPTURE_SHARE);
         }
-        let weights = if self.strength.depth < FITTED_DEPTH { &BY_HAND } else { &FITTED };
+        let weights = if strength.depth < FITTED_DEPTH { &BY_HAND } else { &FITTED };
         let mut ahead = Lookahead::new(game).with_weights(weights).with_tablebase(self.tablebase(game));
-        let report = &mut |finding: &Finding<LiuzhouMove>| report(&in_words(finding));
-        self.search
-            .search_among(&mut ahead, among, &mut Clock::new(&own), report)
-            .map(|finding| in_words(&finding))
-    }
-}
-
-/// A finding as a [`Report`].
-fn in_words(finding: &Finding<LiuzhouMove>) -> Report {
-    Report {
-        line: finding.line.iter().map(|&mv| Liuzhou::action(mv)).collect(),
-        score: Value::score(finding.value),
-        depth: finding.depth,
-        nodes: finding.nodes,
-    }
-}
-
-impl Bot for LiuzhouBot {
-    fn choose(
-        &mut self,
-        game: &AnyGame,
-        limits: &Limits<'_>,
-        report: &mut dyn FnMut(&Report),
-    ) -> Option<Report> {
-        let AnyGame::Liuzhou(game) = game else { return None };
-        self.think(game, limits, report)
+        self.bot.search.search_among(&mut ahead, among, &mut Clock::new(&own), report)
     }
 
-    fn choose_lines(
-        &mut self,
-        game: &AnyGame,
-        count: usize,
-        limits: &Limits<'_>,
-        report: &mut dyn FnMut(&Report),
-    ) -> Vec<Report> {
-        let AnyGame::Liuzhou(game) = game else { return Vec::new() };
-        lines_apart(count, limits, &mut |taken, limits| {
-            let among = |mv| !taken.contains(&Liuzhou::action(mv));
-            let mut told = |found: &Report| {
-                if taken.is_empty() {
-                    report(found);
-                }
-            };
-            self.think_among(game, &among, limits, &mut told)
-        })
-    }
-
-    fn set_folder(&mut self, folder: &Path) {
+    fn keep_folder(&mut self, folder: &Path) {
         self.folder = Some(folder.to_owned());
-    }
-
-    fn parameters(&mut self) -> Vec<Parameter> {
-        self.search.parameters()
-    }
-
-    fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
-        self.search.set_parameter(name, value)
-    }
-
-    fn set_threads(&mut self, threads: usize) {
-        // More threads would make a node-limited level stronger.
-        if self.strength.nodes == u64::MAX {
-            self.search.set_threads(threads);
-        }
     }
 }

@@ -17,7 +17,7 @@ use crate::{Game, Rng, Side};
 
 /// The game with incremental data for the search.
 #[derive(Clone)]
-pub(super) struct Lookahead {
+pub(crate) struct Lookahead {
     game: Liuzhou,
     undo: Vec<Undo>,
     shapes: Vec<Shape>,

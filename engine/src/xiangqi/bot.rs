@@ -2,17 +2,12 @@
 
 use super::position::Position;
 use super::{Xiangqi, XiangqiMove};
-use crate::bot::lines_apart;
-use crate::parameters::{Parameter, ParameterError};
-use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
-use crate::{AnyGame, Bot, Game, Limits, Report, Score, Tier};
+use crate::search::{Clock, Finding, Strength, Value};
+use crate::search_bot::{SearchBot, SearchedGame};
+use crate::{AnyGame, Game, Limits, Score, Tier};
 
 /// The xiangqi bot. It allocates its tables at the first search.
-pub struct XiangqiBot {
-    strength: Strength,
-    table_bytes: usize,
-    search: AlphaBeta<Position>,
-}
+pub struct XiangqiBot(SearchBot<Position>);
 
 const MB: usize = 1 << 20;
 const NO_LIMIT: u32 = u32::MAX;
@@ -41,26 +36,17 @@ impl XiangqiBot {
     /// A player whose table of positions takes this many bytes instead of what the level would choose (64 MB at most).
     pub fn with_table(level: Tier, seed: u64, table_bytes: Option<usize>) -> Self {
         let strength = STRENGTHS[usize::from(level.number()) - 1];
-        let table_bytes = table_bytes.unwrap_or(strength.table_bytes);
-        Self { strength, table_bytes, search: AlphaBeta::new(table_bytes, strength.options(seed)) }
+        Self(SearchBot::new(strength, table_bytes.unwrap_or(strength.table_bytes), seed))
     }
 
     /// Allocates the table now, instead of at the first decision.
     pub fn prepare(&mut self) {
-        self.search.prepare();
+        self.0.search.prepare();
     }
 
     /// Clears all tables.
     pub fn forget(&mut self) {
-        self.search.forget(self.table_bytes);
-    }
-
-    /// Clears all tables if there is no time limit, so that the result depends only on the arguments. The table then has no
-    /// more bytes than the limits can fill.
-    fn start_afresh(&mut self, limits: &Limits<'_>) {
-        if limits.time.is_none() {
-            self.search.forget(Strength::room(self.table_bytes, limits));
-        }
+        self.0.forget();
     }
 
     /// Chooses among the moves that `among` accepts. `None` when the game is over, or no move is accepted.
@@ -74,7 +60,7 @@ impl XiangqiBot {
         if game.outcome().is_some() {
             return None;
         }
-        let own = self.strength.limit(limits);
+        let own = self.0.strength.limit(limits);
         // Moves that lose by the repetition rule are left out if there is another one.
         let mut moves = Vec::new();
         game.legal_moves(&mut moves);
@@ -84,17 +70,7 @@ impl XiangqiBot {
         let all_lose = losing.len() == moves.len();
         let among = |mv| among(mv) && (all_lose || !losing.contains(&mv));
         let mut position = Position::new(game);
-        self.search.search_among(&mut position, &among, &mut Clock::new(&own), report)
-    }
-
-    /// A finding as a [`Report`].
-    pub fn report(finding: &Finding<XiangqiMove>) -> Report {
-        Report {
-            line: finding.line.iter().map(|&mv| Xiangqi::action(mv)).collect(),
-            score: Self::score(finding),
-            depth: finding.depth,
-            nodes: finding.nodes,
-        }
+        self.0.search.search_among(&mut position, &among, &mut Clock::new(&own), report)
     }
 
     /// The value of a finding as a [`Score`].
@@ -103,51 +79,32 @@ impl XiangqiBot {
     }
 }
 
-impl Bot for XiangqiBot {
-    fn choose(
-        &mut self,
-        game: &AnyGame,
-        limits: &Limits<'_>,
-        report: &mut dyn FnMut(&Report),
-    ) -> Option<Report> {
-        let AnyGame::Xiangqi(game) = game else { return None };
-        self.start_afresh(limits);
-        self.think(game, &|_| true, limits, &mut |finding| report(&Self::report(finding)))
-            .map(|finding| Self::report(&finding))
-    }
+impl SearchedGame for XiangqiBot {
+    type Game = Xiangqi;
+    type Position = Position;
 
-    fn choose_lines(
-        &mut self,
-        game: &AnyGame,
-        count: usize,
-        limits: &Limits<'_>,
-        report: &mut dyn FnMut(&Report),
-    ) -> Vec<Report> {
-        let AnyGame::Xiangqi(game) = game else { return Vec::new() };
-        self.start_afresh(limits);
-        lines_apart(count, limits, &mut |taken, limits| {
-            let among = |mv| !taken.contains(&Xiangqi::action(mv));
-            let mut told = |finding: &_| {
-                if taken.is_empty() {
-                    report(&Self::report(finding));
-                }
-            };
-            self.think(game, &among, limits, &mut told).map(|finding| Self::report(&finding))
-        })
-    }
-
-    fn parameters(&mut self) -> Vec<Parameter> {
-        self.search.parameters()
-    }
-
-    fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
-        self.search.set_parameter(name, value)
-    }
-
-    fn set_threads(&mut self, threads: usize) {
-        // More threads would make a node-limited level stronger.
-        if self.strength.nodes == u64::MAX {
-            self.search.set_threads(threads);
+    fn game(game: &AnyGame) -> Option<&Xiangqi> {
+        match game {
+            AnyGame::Xiangqi(game) => Some(game),
+            _ => None,
         }
+    }
+
+    fn search_bot(&mut self) -> &mut SearchBot<Position> {
+        &mut self.0
+    }
+
+    fn begin(&mut self, limits: &Limits<'_>) {
+        self.0.start_afresh(limits);
+    }
+
+    fn think_among(
+        &mut self,
+        game: &Xiangqi,
+        among: &dyn Fn(XiangqiMove) -> bool,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Finding<XiangqiMove>),
+    ) -> Option<Finding<XiangqiMove>> {
+        self.think(game, among, limits, report)
     }
 }

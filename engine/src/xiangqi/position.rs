@@ -13,7 +13,7 @@ use crate::{Game, Side};
 
 /// A board with incremental data for the search.
 #[derive(Clone)]
-pub(super) struct Position {
+pub(crate) struct Position {
     board: Board,
     /// The moves made, including those of the game since its last capture.
     past: Vec<Step>,
