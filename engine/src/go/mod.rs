@@ -3,13 +3,14 @@
 //! `board` is the rules' board, `rules` the game with ko, passes and the agreement on dead stones, `score` the scoring,
 //! `setup` the options.
 //!
-//! The bot is separate from the rules: `stones` is its own faster board, with `shape` (eyes and patterns), `tactics` and
+//! The bot is separate from the rules: `stones` is its own faster board of `cells`, with `shape` (eyes and patterns), `tactics` and
 //! `ladder`; `playout` is the playout policy, `prior` and `tree` the nodes that `search` grows by the parameters of `weights`,
 //! `patterns` the trained weights of move features, `time_manager` is time management, `net` the network that leads the search
 //! on small boards and advises it on medium ones, `life` life and death, and `bot` the levels.
 
 mod board;
 mod bot;
+mod cells;
 mod features;
 mod ladder;
 mod learn;

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::stones::{BLACK, BORDER, EMPTY, WHITE, other};
+use super::cells::{BLACK, BORDER, EMPTY, WHITE, other};
 
 /// Lookup tables by code.
 pub(super) struct Shapes {

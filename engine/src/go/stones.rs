@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use super::Go;
 use super::board::stone_key;
+pub(super) use super::cells::{BLACK, BORDER, EMPTY, WHITE, colour, other, side};
 use super::shape::Shapes;
 use crate::{Game, Point, Side};
 
@@ -18,26 +19,6 @@ pub(super) type Vertex = u16;
 
 /// No point, or as a move a pass. Index 0 belongs to the border.
 pub(super) const PASS: Vertex = 0;
-
-pub(super) const EMPTY: u8 = 0;
-pub(super) const BLACK: u8 = 1;
-pub(super) const WHITE: u8 = 2;
-pub(super) const BORDER: u8 = 3;
-
-/// The colour of a side.
-pub(super) const fn colour(side: Side) -> u8 {
-    side as u8 + 1
-}
-
-/// The opposite colour.
-pub(super) const fn other(colour: u8) -> u8 {
-    3 - colour
-}
-
-/// The side of a colour.
-pub(super) const fn side(colour: u8) -> Side {
-    if colour == BLACK { Side::First } else { Side::Second }
-}
 
 /// A bitboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::finding::Finding;
 use super::order::{NO_CONTINUATION, Order, Way, pick};
-use super::prune::Singular;
 use super::table::{Bound, NO_MOVE, TableEntry, TranspositionTable};
 use super::threads::{EndOnDrop, beside};
 use super::{AlphaBetaGame, Candidate, Clock, Effort, MAX_PLY, SearchParams, Tactics, Urgency, Value};
@@ -272,6 +271,14 @@ pub(super) struct Node<M> {
     pub(super) previous: Option<M>,
     /// Number of the move that a singular search excludes, otherwise [`NO_MOVE`].
     pub(super) excluded: u16,
+}
+
+/// The result of a singular search.
+pub(super) enum Singular {
+    /// Extends the table's move by this many fractions of a ply; reduces it if negative.
+    Extend(i32),
+    /// Multi-cut: without the move the node has at least this value, which is outside the window.
+    Enough(i32),
 }
 
 impl<G: AlphaBetaGame> Searcher<'_, '_, G> {

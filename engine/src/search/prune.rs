@@ -1,6 +1,6 @@
 //! Pruning and extensions: decisions about a node or a move before its search.
 
-use super::alphabeta::{Node, PLY, Searcher};
+use super::alphabeta::{Node, PLY, Searcher, Singular};
 use super::order::NO_CONTINUATION;
 use super::table::{Bound, NO_MOVE, TableEntry};
 use super::{AlphaBetaGame, Candidate, Urgency, Value};
@@ -133,11 +133,3 @@ impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
 
 /// Magnitude of the worst history score: butterfly history and two continuation histories, 1,024 each.
 const HISTORY_WORST: i32 = 3 * 1024;
-
-/// The result of a singular search.
-pub(super) enum Singular {
-    /// Extends the table's move by this many fractions of a ply; reduces it if negative.
-    Extend(i32),
-    /// Multi-cut: without the move the node has at least this value, which is outside the window.
-    Enough(i32),
-}
