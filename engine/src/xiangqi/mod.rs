@@ -1,8 +1,9 @@
 //! Xiangqi 象棋.
 //!
 //! `board` is the bitboards with make and unmake, `attacks` the attack tables, `moves` legal move generation, `rules` the
-//! game with its results, `repetition` the rules of perpetual check, kill and chase, `fen` positions as lines, `notation` moves as
-//! text (ICCS, WXF, Chinese), `openings` the names of openings, `odds` the positions of odds.
+//! game with its results, `setup` what a match may choose, `repetition` the rules of perpetual check, kill and chase, `fen`
+//! positions as lines, `notation` moves as text (ICCS, WXF, Chinese), `openings` the names of openings, `odds` the positions
+//! of odds.
 //!
 //! The bot: `position` is the position for the search, `exchange` static exchange evaluation, `net` the NNUE, `eval` further
 //! evaluation terms, `psqt` piece-square tables for move ordering, `bot` the levels.
@@ -24,6 +25,7 @@ mod psqt;
 pub(crate) mod puzzle;
 mod repetition;
 mod rules;
+mod setup;
 
 pub use board::{Board, Kind, XiangqiMove};
 pub use bot::XiangqiBot;
@@ -33,4 +35,5 @@ pub use notation::Notation;
 pub use odds::Odds;
 pub use openings::Opening;
 pub use repetition::RepetitionRule;
-pub use rules::{Xiangqi, XiangqiSetup};
+pub use rules::Xiangqi;
+pub use setup::XiangqiSetup;

@@ -4,50 +4,23 @@
 //! not. `repetition` decides about threefold repetition, by the rule of the setup. The game is drawn when the setup's limit of
 //! plies without a capture or a soldier's move is reached, and when neither side has a piece that can cross the river.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::attacks::{FILE, PALACES, RANK, SOLDIER, bit, squares};
 use super::board::{Board, Cell, Kind, RANKS, XiangqiMove, to_point, to_square};
 use super::fen::{Fen, may_stand};
 use super::notation::{self, Notation};
 use super::openings::{Beginning, Opening};
 use super::options::rounds;
-use super::repetition::{self, RepetitionRule};
+use super::repetition;
+use super::setup::XiangqiSetup;
 use crate::game::points;
 use crate::start::{Start, StartError, StartPiece};
-use crate::text::{TextError, words};
+use crate::text::TextError;
 use crate::view::steps;
 use crate::words::numbered;
 use crate::{
     Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome,
-    PieceView, Point, Reason, Rng, SetupError, Side, Touch,
+    PieceView, Point, Reason, SetupError, Side, Touch,
 };
-
-/// The setup of a match of xiangqi.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct XiangqiSetup {
-    /// Plies without a capture or a soldier's move that make a draw. 120 by the World Xiangqi rules: sixty moves of each
-    /// side.
-    pub quiet_limit: Option<u16>,
-    /// Black ([`Side::Second`]) moves first, as in some regions and old books.
-    pub black_first: bool,
-    /// Who loses when a position repeats.
-    pub repetition: RepetitionRule,
-    /// The position from which the game begins, if it is not the usual one. Not part of the text form.
-    pub start: Option<Start>,
-}
-
-impl Default for XiangqiSetup {
-    fn default() -> Self {
-        Self {
-            quiet_limit: Some(120),
-            black_first: false,
-            repetition: RepetitionRule::default(),
-            start: None,
-        }
-    }
-}
 
 /// A position of xiangqi. Red is [`Side::First`], and moves first unless the setup says otherwise.
 ///
@@ -359,71 +332,6 @@ impl Xiangqi {
             Kind::Soldier if SOLDIER[side.index()][usize::from(from)] & bit(to) == 0 => not_its_step,
             Kind::Soldier => Ok(()),
         }
-    }
-}
-
-/// The halfmove limit, followed by options with other than default values: `quiet=120`, `quiet=off black-first
-/// repetition=chinese`.
-impl fmt::Display for XiangqiSetup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.quiet_limit {
-            Some(limit) => write!(f, "quiet={limit}")?,
-            None => write!(f, "quiet=off")?,
-        }
-        if self.black_first {
-            write!(f, " black-first")?;
-        }
-        match self.repetition {
-            RepetitionRule::Asian => Ok(()),
-            RepetitionRule::Chinese => write!(f, " repetition=chinese"),
-        }
-    }
-}
-
-/// Parses the format of `Display`, in any order; missing options have defaults.
-impl FromStr for XiangqiSetup {
-    type Err = TextError;
-
-    fn from_str(text: &str) -> Result<Self, TextError> {
-        let mut setup = Self::default();
-        for (at, word) in words(text) {
-            match word.strip_prefix("quiet=") {
-                Some("off") => setup.quiet_limit = None,
-                Some(limit) => {
-                    let limit = limit.parse().ok();
-                    let expected = "off, or plies from 1 to 1,000";
-                    setup.quiet_limit = Some(limit.ok_or(TextError::at(text, at + 6, expected))?);
-                }
-                None => match word {
-                    "black-first" => setup.black_first = true,
-                    "repetition=asian" => setup.repetition = RepetitionRule::Asian,
-                    "repetition=chinese" => setup.repetition = RepetitionRule::Chinese,
-                    _ => {
-                        let expected = "quiet=, black-first, repetition=asian or repetition=chinese";
-                        return Err(TextError::at(text, at, expected));
-                    }
-                },
-            }
-        }
-        setup.check().map_err(|error| TextError::at(text, 0, error.0))?;
-        Ok(setup)
-    }
-}
-
-impl XiangqiSetup {
-    fn check(&self) -> Result<(), SetupError> {
-        match self.quiet_limit {
-            Some(0 | 1001..) => Err(SetupError("a limit of plies is 1 to 1,000")),
-            _ => Ok(()),
-        }
-    }
-
-    fn key(&self) -> u64 {
-        // The usual rule leaves the key as it was before there were two.
-        let chinese = u64::from(self.repetition == RepetitionRule::Chinese);
-        let quiet_limit = u64::from(self.quiet_limit.unwrap_or(0));
-        let number = chinese << 17 | u64::from(self.black_first) << 16 | quiet_limit;
-        Rng::new(0x7869_616e_6771_0000 ^ number).next_u64()
     }
 }
 
