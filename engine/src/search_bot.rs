@@ -1,13 +1,13 @@
 //! Bots whose decisions are alpha-beta searches within the limits of a level.
 //!
-//! A game's bot holds a [`SearchBot`] and implements [`SearchedGame`]; with that it is a [`Bot`].
+//! A game's bot holds a [`SearchBot`]. If it only searches it implements [`SearchedGame`], and with that it is a [`Bot`].
 
 use std::path::Path;
 
 use crate::bot::lines_apart;
 use crate::parameters::{Parameter, ParameterError};
 use crate::search::{AlphaBeta, AlphaBetaGame, Finding, Strength, Value};
-use crate::{AnyGame, Bot, Game, Limits, Report};
+use crate::{Action, AnyGame, Bot, Game, Limits, Report};
 
 /// A search with the limits of a level. It allocates its tables at the first decision.
 pub(crate) struct SearchBot<P: AlphaBetaGame> {
@@ -25,6 +25,13 @@ impl<P: AlphaBetaGame> SearchBot<P> {
     /// Whether only the caller limits the search.
     pub(crate) const fn is_unlimited(&self) -> bool {
         self.strength.nodes == u64::MAX
+    }
+
+    /// Sets the number of threads, if only the caller limits the search: more threads would make a node-limited level stronger.
+    pub(crate) fn set_threads(&mut self, threads: usize) {
+        if self.is_unlimited() {
+            self.search.set_threads(threads);
+        }
     }
 
     /// Clears all tables.
@@ -74,9 +81,9 @@ pub(crate) trait SearchedGame: Send {
 }
 
 /// A finding as a [`Report`].
-fn in_words<G: Game>(finding: &Found<G>) -> Report {
+pub(crate) fn in_words<M: Copy>(finding: &Finding<M>, action: impl Fn(M) -> Action) -> Report {
     Report {
-        line: finding.line.iter().map(|&mv| G::action(mv)).collect(),
+        line: finding.line.iter().map(|&mv| action(mv)).collect(),
         score: Value::score(finding.value),
         depth: finding.depth,
         nodes: finding.nodes,
@@ -92,8 +99,9 @@ impl<B: SearchedGame> Bot for B {
     ) -> Option<Report> {
         let game = B::game(game)?;
         self.begin(limits);
-        let mut told = |finding: &Found<B::Game>| report(&in_words::<B::Game>(finding));
-        self.think_among(game, &|_| true, limits, &mut told).map(|finding| in_words::<B::Game>(&finding))
+        let mut told = |finding: &Found<B::Game>| report(&in_words(finding, <B::Game as Game>::action));
+        self.think_among(game, &|_| true, limits, &mut told)
+            .map(|finding| in_words(&finding, <B::Game as Game>::action))
     }
 
     fn choose_lines(
@@ -109,10 +117,11 @@ impl<B: SearchedGame> Bot for B {
             let among = |mv: <B::Game as Game>::Move| !taken.contains(&<B::Game as Game>::action(mv));
             let mut told = |finding: &Found<B::Game>| {
                 if taken.is_empty() {
-                    report(&in_words::<B::Game>(finding));
+                    report(&in_words(finding, <B::Game as Game>::action));
                 }
             };
-            self.think_among(game, &among, limits, &mut told).map(|finding| in_words::<B::Game>(&finding))
+            self.think_among(game, &among, limits, &mut told)
+                .map(|finding| in_words(&finding, <B::Game as Game>::action))
         })
     }
 
@@ -129,10 +138,6 @@ impl<B: SearchedGame> Bot for B {
     }
 
     fn set_threads(&mut self, threads: usize) {
-        let bot = self.search_bot();
-        // More threads would make a node-limited level stronger.
-        if bot.is_unlimited() {
-            bot.search.set_threads(threads);
-        }
+        self.search_bot().set_threads(threads);
     }
 }

@@ -9,94 +9,57 @@ use super::vcf::Solver;
 use super::{Gomoku, GomokuOpening, GomokuRule};
 use crate::bot::lines_apart;
 use crate::parameters::{self, Parameter, ParameterError, ParameterRef, Visit};
-use crate::search::{AlphaBeta, AlphaBetaGame, Clock, Finding, Options, Value};
+use crate::search::{AlphaBetaGame, Clock, Finding, Strength, Value};
+use crate::search_bot::{SearchBot, in_words};
 use crate::{Action, AnyGame, Bot, Choice, Game, Limits, Point, Report, Rng, Score, Tier};
 
 /// The gomoku bot. It allocates its tables at the first search.
 pub struct GomokuBot {
-    strength: Strength,
-    table_bytes: usize,
+    bot: SearchBot<Position>,
+    sight: Sight,
     seed: u64,
-    search: AlphaBeta<Position>,
     /// Moved into the position during a search.
     solver: Solver,
     /// Percentage of the network's output that is used.
     net: i32,
 }
 
-/// Limits of a level, in addition to the caller's.
+/// What a level sees beyond its search.
 #[derive(Clone, Copy)]
-struct Strength {
-    /// Full plies.
-    depth: u32,
-    /// Nodes.
-    nodes: u64,
-    /// Maximum noise of a static evaluation.
-    noise: i32,
+struct Sight {
     /// Maximum own moves of a win by fours (VCF) that the level finds.
     vcf_moves: u32,
     /// Nodes for the search of a win by threes (VCT).
     vct_nodes: u32,
     /// Percentage of the network's output that is used.
     net: i32,
-    table_bytes: usize,
 }
 
 const MB: usize = 1 << 20;
 const NO_LIMIT: u32 = u32::MAX;
-/// Bytes of table per node of a limited search, with some reserve.
-const BYTES_PER_NODE: usize = 32;
 
 /// Levels 2 to 10. Level 1 is the greedy table. Calibrated by matches between adjacent levels; see EXPERIMENTS.md.
-const STRENGTHS: [Strength; 9] = [
-    Strength { depth: 1, nodes: 500, noise: 120, vcf_moves: 1, vct_nodes: 0, net: 0, table_bytes: MB / 4 },
-    Strength { depth: 2, nodes: 1_000, noise: 50, vcf_moves: 2, vct_nodes: 0, net: 0, table_bytes: MB / 4 },
-    Strength { depth: 3, nodes: 2_000, noise: 44, vcf_moves: 2, vct_nodes: 0, net: 15, table_bytes: MB / 4 },
-    Strength { depth: 4, nodes: 4_000, noise: 25, vcf_moves: 3, vct_nodes: 0, net: 30, table_bytes: MB / 2 },
-    Strength { depth: 6, nodes: 10_000, noise: 15, vcf_moves: 5, vct_nodes: 200, net: 45, table_bytes: MB },
-    Strength {
-        depth: 8,
-        nodes: 30_000,
-        noise: 5,
-        vcf_moves: 8,
-        vct_nodes: 1_000,
-        net: 60,
-        table_bytes: 2 * MB,
-    },
-    Strength {
-        depth: 11,
-        nodes: 125_000,
-        noise: 0,
-        vcf_moves: 13,
-        vct_nodes: 6_000,
-        net: 83,
-        table_bytes: 4 * MB,
-    },
-    Strength {
-        depth: 14,
-        nodes: 400_000,
-        noise: 0,
-        vcf_moves: 20,
-        vct_nodes: 20_000,
-        net: 100,
-        table_bytes: 16 * MB,
-    },
-    Strength {
-        depth: NO_LIMIT,
-        nodes: u64::MAX,
-        noise: 0,
-        vcf_moves: 30,
-        vct_nodes: 100_000,
-        net: 100,
-        table_bytes: 32 * MB,
-    },
+const LEVELS: [(Strength, Sight); 9] = [
+    (searched(1, 500, 120, MB / 4), Sight { vcf_moves: 1, vct_nodes: 0, net: 0 }),
+    (searched(2, 1_000, 50, MB / 4), Sight { vcf_moves: 2, vct_nodes: 0, net: 0 }),
+    (searched(3, 2_000, 44, MB / 4), Sight { vcf_moves: 2, vct_nodes: 0, net: 15 }),
+    (searched(4, 4_000, 25, MB / 2), Sight { vcf_moves: 3, vct_nodes: 0, net: 30 }),
+    (searched(6, 10_000, 15, MB), Sight { vcf_moves: 5, vct_nodes: 200, net: 45 }),
+    (searched(8, 30_000, 5, 2 * MB), Sight { vcf_moves: 8, vct_nodes: 1_000, net: 60 }),
+    (searched(11, 125_000, 0, 4 * MB), Sight { vcf_moves: 13, vct_nodes: 6_000, net: 83 }),
+    (searched(14, 400_000, 0, 16 * MB), Sight { vcf_moves: 20, vct_nodes: 20_000, net: 100 }),
+    (searched(NO_LIMIT, u64::MAX, 0, 32 * MB), Sight { vcf_moves: 30, vct_nodes: 100_000, net: 100 }),
 ];
 
+const fn searched(depth: u32, nodes: u64, noise: i32, table_bytes: usize) -> Strength {
+    Strength { depth, nodes, noise, quiescence: true, table_bytes }
+}
+
 impl GomokuBot {
-    fn strength(level: Tier) -> Strength {
+    fn level(level: Tier) -> (Strength, Sight) {
         match level.number() {
-            1 => Strength { depth: 0, ..STRENGTHS[0] },
-            number => STRENGTHS[usize::from(number) - 2],
+            1 => (Strength { depth: 0, ..LEVELS[0].0 }, LEVELS[0].1),
+            number => LEVELS[usize::from(number) - 2],
         }
     }
 
@@ -107,41 +70,33 @@ impl GomokuBot {
 
     /// A player whose table of positions takes this many bytes instead of what the level would choose (32 MB at most).
     pub fn with_table(level: Tier, seed: u64, table_bytes: Option<usize>) -> Self {
-        let strength = Self::strength(level);
-        let options = Options { noise: strength.noise, seed, ..Options::default() };
-        let table_bytes = table_bytes.unwrap_or(strength.table_bytes);
-        Self {
-            strength,
-            table_bytes,
-            seed,
-            search: AlphaBeta::new(table_bytes, options),
-            solver: Solver::new(),
-            net: strength.net,
-        }
+        let (strength, sight) = Self::level(level);
+        let bot = SearchBot::new(strength, table_bytes.unwrap_or(strength.table_bytes), seed);
+        Self { bot, sight, seed, solver: Solver::new(), net: sight.net }
     }
 
     /// Computes the tables of this rule now, instead of at the first decision.
     pub fn prepare(&mut self, rule: GomokuRule) {
-        if self.strength.depth > 0 {
+        if self.bot.strength.depth > 0 {
             Tables::shared(rule);
-            self.search.prepare();
+            self.bot.search.prepare();
         }
     }
 
     /// A decision during the opening, except plain moves and what a search of the level decides: colours of Swap and Swap2.
     fn opening(&self, game: &Gomoku) -> Option<Action> {
         let balance = Balance {
-            nodes: self.strength.nodes,
+            nodes: self.bot.strength.nodes,
             net: self.net,
             seed: self.seed,
-            searches: self.strength.depth > 0,
+            searches: self.bot.strength.depth > 0,
         };
         let opening = game.setup().opening;
         if !matches!(opening, GomokuOpening::Swap | GomokuOpening::Swap2) {
             return balance.decide(game);
         }
         let mut rng = Rng::new(self.seed ^ game.key());
-        if !game.choices().is_empty() && self.strength.depth == 0 {
+        if !game.choices().is_empty() && self.bot.strength.depth == 0 {
             return Some(Action::Choose(game.choices()[rng.below(game.choices().len() as u32) as usize]));
         }
         if !game.is_opening() {
@@ -155,7 +110,7 @@ impl GomokuBot {
             .map(|_| Action::Place(Point::new(coordinate(), coordinate())))
             .filter(|&action| game.legal_move(action).is_ok());
         let first = ring.next()?;
-        if self.strength.nodes < BALANCING_NODES {
+        if self.bot.strength.nodes < BALANCING_NODES {
             return Some(first);
         }
         // The opponent chooses colours after the last of these stones, so that the position should be balanced.
@@ -179,7 +134,7 @@ impl GomokuBot {
             return None;
         }
         let at_once = match self.opening(game) {
-            None if self.strength.depth == 0 => Some(Action::Place(greedy(game, self.seed)?.point())),
+            None if self.bot.strength.depth == 0 => Some(Action::Place(greedy(game, self.seed)?.point())),
             action => action,
         };
         if let Some(action) = at_once {
@@ -197,20 +152,11 @@ impl GomokuBot {
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Report),
     ) -> Option<Report> {
+        self.bot.start_afresh(limits);
         if limits.time.is_none() {
-            // Without a time limit the tables are cleared, so that the result depends only on the arguments.
-            let enough =
-                limits.nodes.map_or(usize::MAX, |nodes| (nodes as usize).saturating_mul(BYTES_PER_NODE));
-            self.search.forget(self.table_bytes.min(enough).max(MB / 16));
             self.solver.forget();
         }
-        let own = Limits {
-            time: limits.time,
-            nodes: Some(limits.nodes.map_or(self.strength.nodes, |nodes| nodes.min(self.strength.nodes))),
-            depth: Some(limits.depth.map_or(self.strength.depth, |depth| depth.min(self.strength.depth))),
-            stop: limits.stop,
-            elapsed: limits.elapsed,
-        };
+        let own = self.bot.strength.limit(limits);
         let board = Board::new(game, Tables::shared(game.setup().rule));
         let solver = std::mem::replace(&mut self.solver, Solver::new());
         let mut position = Position::new(board, solver).with_net(self.net);
@@ -236,7 +182,7 @@ impl GomokuBot {
     fn recall(&self, game: &Gomoku) -> Option<Report> {
         /// Maximum loss in points of an equally good book move: less than the error of the book's searches.
         const AS_GOOD: i16 = 10;
-        if self.strength.nodes < u64::MAX || game.outcome().is_some() {
+        if !self.bot.is_unlimited() || game.outcome().is_some() {
             return None;
         }
         let moves = Book::shared(game.setup())?.moves(game);
@@ -257,16 +203,16 @@ impl GomokuBot {
         clock: &mut Clock<'_>,
         report: &mut dyn FnMut(&Report),
     ) -> Option<Report> {
-        let strength = self.strength;
+        let sight = self.sight;
         let board = &mut position.board;
         // Limit of a VCF search: a sixth of a second on an old handheld; a proven win is worth it even in time trouble.
         const VCF_NODES: u32 = 50_000;
         /// Percentage of the limits for the VCT search: a result is a proven win, but usually there is none.
         const VCT_SHARE: u32 = 3;
         let solver = &mut position.solver;
-        let mut win = solver.shortest_vcf(board, strength.vcf_moves, VCF_NODES, clock);
-        if win.is_none() && strength.vct_nodes > 0 && position.verdict().is_none() {
-            win = position.solver.vct(&mut position.board, 14, strength.vct_nodes, VCT_SHARE, clock);
+        let mut win = solver.shortest_vcf(board, sight.vcf_moves, VCF_NODES, clock);
+        if win.is_none() && sight.vct_nodes > 0 && position.verdict().is_none() {
+            win = position.solver.vct(&mut position.board, 14, sight.vct_nodes, VCT_SHARE, clock);
         }
         if let Some(win) = win {
             let line = winning_line(position, win.first, clock);
@@ -279,13 +225,8 @@ impl GomokuBot {
             report(&found);
             return Some(found);
         }
-        let to_report = |finding: &Finding<Square>| Report {
-            line: actions(&finding.line),
-            score: Value::score(finding.value),
-            depth: finding.depth,
-            nodes: finding.nodes,
-        };
-        let searched = self.search.search(position, clock, &mut |finding| report(&to_report(finding)));
+        let to_report = |finding: &Finding<Square>| in_words(finding, stone);
+        let searched = self.bot.search.search(position, clock, &mut |finding| report(&to_report(finding)));
         let Some(mut finding) = searched else {
             let found = Report {
                 line: actions(&[last_resort(&position.board)?]),
@@ -297,7 +238,7 @@ impl GomokuBot {
             return Some(found);
         };
         if finding.value <= -Value::PROVEN
-            && strength.vcf_moves >= LOST_VCF_MOVES
+            && sight.vcf_moves >= LOST_VCF_MOVES
             && let Some(better) = hardest_to_win(position, finding.line[0], clock)
         {
             finding.line = vec![better];
@@ -357,7 +298,11 @@ fn hardest_to_win(position: &mut Position, choice: Square, clock: &mut Clock<'_>
 }
 
 fn actions(line: &[Square]) -> Vec<Action> {
-    line.iter().map(|square| Action::Place(square.point())).collect()
+    line.iter().copied().map(stone).collect()
+}
+
+fn stone(square: Square) -> Action {
+    Action::Place(square.point())
 }
 
 /// The forced part of a winning variation: the first move, and continuations as long as the replies are unique.
@@ -420,7 +365,7 @@ impl Bot for GomokuBot {
         report: &mut dyn FnMut(&Report),
     ) -> Vec<Report> {
         let AnyGame::Gomoku(gomoku) = game else { return Vec::new() };
-        if gomoku.is_opening() || !gomoku.choices().is_empty() || self.strength.depth == 0 {
+        if gomoku.is_opening() || !gomoku.choices().is_empty() || self.bot.strength.depth == 0 {
             return self.choose(game, limits, report).into_iter().collect();
         }
         lines_apart(count, limits, &mut |taken, limits| {
@@ -431,33 +376,25 @@ impl Bot for GomokuBot {
             let mut position = Position::new(board, Solver::new()).with_net(self.net);
             let among = |square: Square| !taken.contains(&Action::Place(square.point()));
             let mut clock = Clock::new(limits);
-            let finding = self.search.search_among(&mut position, &among, &mut clock, &mut |_| {})?;
-            Some(Report {
-                line: actions(&finding.line),
-                score: Value::score(finding.value),
-                depth: finding.depth,
-                nodes: finding.nodes,
-            })
+            let finding = self.bot.search.search_among(&mut position, &among, &mut clock, &mut |_| {})?;
+            Some(in_words(&finding, stone))
         })
     }
 
     fn parameters(&mut self) -> Vec<Parameter> {
-        let mut numbers = self.search.parameters();
+        let mut numbers = self.bot.search.parameters();
         numbers.extend(parameters::list(|visit| each_own(&mut self.net, visit)));
         numbers
     }
 
     fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
         match parameters::set(name, value, |visit| each_own(&mut self.net, visit)) {
-            Err(ParameterError::Unknown(_)) => self.search.set_parameter(name, value),
+            Err(ParameterError::Unknown(_)) => self.bot.search.set_parameter(name, value),
             result => result,
         }
     }
 
     fn set_threads(&mut self, threads: usize) {
-        // More threads would make a node-limited level stronger.
-        if self.strength.nodes == u64::MAX {
-            self.search.set_threads(threads);
-        }
+        self.bot.set_threads(threads);
     }
 }
