@@ -12,6 +12,7 @@ pub use mates::MatePattern;
 use xiangqi::SOLDIER;
 
 use crate::explain::piece_name;
+use crate::gomoku::Double;
 use crate::threats::{ThreatKind, threats};
 use crate::{Action, AnyGame, Game as _, Language, Point, Report, Score, Side};
 
@@ -332,19 +333,18 @@ impl<'a> Found<'a> {
             ThreatKind::CaptureDue if self.formations() == 1 => Motif::Formation,
             _ => return None,
         };
+        let double = double_at(&self.after, other, to);
         // What was there before could have been prevented.
         let stood = kind_at(self.mistake.before, other, to) == Some(kind);
         Some(told(motif, vec![to], |language| {
             let (side, at) = (self.side(other, language), self.mistake.before.kind().point_name(to));
-            let made = match (language, motif) {
-                (Language::Chinese, Motif::OpenFour) => "成活四或双四",
-                (Language::Chinese, Motif::DoubleThreat) => "成四三或双三",
-                (Language::Chinese, Motif::DoubleFormation) => "一次成两座城",
-                (Language::Chinese, _) => "成城吃子",
-                (Language::English, Motif::OpenFour) => "an open four or two fours",
-                (Language::English, Motif::DoubleThreat) => "two threats at once",
-                (Language::English, Motif::DoubleFormation) => "two formations at once",
-                (Language::English, _) => "a formation",
+            let made = match (language, motif, double) {
+                (Language::Chinese, _, Some(double)) => format!("成{}", double.name(language)),
+                (Language::English, _, Some(double)) => double.name(language).into(),
+                (Language::Chinese, Motif::DoubleFormation, _) => "一次成两座城".into(),
+                (Language::Chinese, ..) => "成城吃子".into(),
+                (Language::English, Motif::DoubleFormation, _) => "two formations at once".into(),
+                (Language::English, ..) => "a formation".into(),
             };
             match (language, stood) {
                 (Language::Chinese, true) => format!("没有防住：{side}在{at}{made}。"),
@@ -372,15 +372,18 @@ impl<'a> Found<'a> {
         if point(self.mistake.played).and_then(|at| kind_at(self.mistake.before, self.mover, at)).is_some() {
             return None;
         }
+        let double = double_at(self.mistake.before, self.mover, to);
         Some(told(motif, vec![to], |language| {
             let (side, at) = (self.side(self.mover, language), self.mistake.before.kind().point_name(to));
-            match (language, motif) {
-                (Language::Chinese, Motif::MissedFormation) => format!("{side}在{at}可以成城吃子。"),
-                (Language::Chinese, _) => format!("{side}在{at}可以一次成两个杀。"),
-                (Language::English, Motif::MissedFormation) => {
-                    format!("{side} could make a formation at {at}.")
+            match (language, double) {
+                (Language::Chinese, None) => format!("{side}在{at}可以成城吃子。"),
+                (Language::Chinese, Some(double)) => {
+                    format!("{side}在{at}可以成{}。", double.name(language))
                 }
-                (Language::English, _) => format!("{side} could make two threats at once at {at}."),
+                (Language::English, None) => format!("{side} could make a formation at {at}."),
+                (Language::English, Some(double)) => {
+                    format!("{side} could make {} at {at}.", double.name(language))
+                }
             }
         }))
     }
@@ -389,6 +392,7 @@ impl<'a> Found<'a> {
 /// A threat that a line executes.
 struct Later {
     motif: Motif,
+    double: Double,
     at: Point,
     /// Moves of its side up to it, the first included.
     moves: u32,
@@ -409,7 +413,7 @@ impl Later {
                     _ => None,
                 };
                 if let Some(motif) = motif.filter(|_| moves > 1) {
-                    return Some(Self { motif, at, moves });
+                    return Some(Self { motif, double: double_at(&game, side, at)?, at, moves });
                 }
             }
             game.act(action).ok()?;
@@ -451,23 +455,16 @@ impl Attack {
 impl Found<'_> {
     /// A double threat of the other side, prepared by its reply.
     fn executed_later(&self) -> Option<Reason> {
-        let Later { motif, at, moves } = Later::along(&self.after, &self.mistake.reply.line)?;
+        let Later { motif, double, at, moves } = Later::along(&self.after, &self.mistake.reply.line)?;
         Some(told(motif, vec![at], |language| {
             let side = self.side(self.mover.other(), language);
             let (by, at) =
                 (Self::spoken(&self.after, self.reply, language), self.mistake.before.kind().point_name(at));
-            match (language, motif) {
-                (Language::Chinese, Motif::OpenFour) => {
-                    format!("{side}从{by}起，第 {moves} 步在{at}成活四或双四。")
-                }
-                (Language::Chinese, _) => format!("{side}从{by}起，第 {moves} 步在{at}成四三或双三。"),
-                (Language::English, Motif::OpenFour) => {
-                    format!(
-                        "{side} begins with {by}, and move {moves} at {at} makes an open four or two fours."
-                    )
-                }
-                (Language::English, _) => {
-                    format!("{side} begins with {by}, and move {moves} at {at} makes two threats at once.")
+            let made = double.name(language);
+            match language {
+                Language::Chinese => format!("{side}从{by}起，第 {moves} 步在{at}成{made}。"),
+                Language::English => {
+                    format!("{side} begins with {by}, and move {moves} at {at} makes {made}.")
                 }
             }
         }))
@@ -476,14 +473,15 @@ impl Found<'_> {
     /// A double threat of one's own that the better move prepares.
     fn missed_later(&self) -> Option<Reason> {
         let (better, before) = (self.better()?, self.mistake.before);
-        let Later { at, moves, .. } = Later::along(before, &self.mistake.better.line)?;
+        let Later { double, at, moves, .. } = Later::along(before, &self.mistake.better.line)?;
         Some(told(Motif::MissedDoubleThreat, vec![point(better)?, at], |language| {
             let side = self.side(self.mover, language);
             let (by, at) = (Self::spoken(before, better, language), before.kind().point_name(at));
+            let made = double.name(language);
             match language {
-                Language::Chinese => format!("{side}可以从{by}起，第 {moves} 步在{at}一次成两个杀。"),
+                Language::Chinese => format!("{side}可以从{by}起，第 {moves} 步在{at}成{made}。"),
                 Language::English => {
-                    format!("{side} could begin with {by}: move {moves} at {at} makes two threats at once.")
+                    format!("{side} could begin with {by}: move {moves} at {at} makes {made}.")
                 }
             }
         }))
@@ -859,6 +857,11 @@ fn kind_at(game: &AnyGame, side: Side, at: Point) -> Option<ThreatKind> {
         .into_iter()
         .find(|threat| threat.side == side && threat.at.contains(&at))
         .map(|threat| threat.kind)
+}
+
+/// Gomoku: what a stone of a side at this point makes that no single reply stops.
+fn double_at(game: &AnyGame, side: Side, at: Point) -> Option<Double> {
+    if let AnyGame::Gomoku(game) = game { game.double_threat(at, side) } else { None }
 }
 
 /// Where an action goes.

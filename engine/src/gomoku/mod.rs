@@ -32,6 +32,7 @@ pub use openings::Opening;
 pub use psq::Psq;
 pub use renju::Fault;
 pub use rules::{Gomoku, GomokuMove, Placement};
+pub(crate) use shape::Double;
 pub use setup::{GomokuOpening, GomokuRule, GomokuSetup};
 
 /// The directions of lines, as steps of column and row: horizontal, vertical, both diagonals.

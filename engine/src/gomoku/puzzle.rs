@@ -2,9 +2,9 @@
 
 use super::Gomoku;
 use super::board::{Board, Square, Tables};
-use super::shape::Threat;
+use super::shape::{Double, Threat};
 use crate::prover::{Contest, Stand};
-use crate::{Action, Game, Side};
+use crate::{Action, Game, Point, Side};
 
 /// The attacker makes only fours, or fours and open threes, until five.
 pub(crate) struct ThreatContest {
@@ -140,6 +140,13 @@ impl Gomoku {
         found
     }
 
+    /// What a stone of this player on an empty point makes that no single reply stops; `None` if it makes five, or nothing of
+    /// the kind. Meaningful where [`Self::threats`] names the point.
+    pub(crate) fn double_threat(&self, at: Point, player: Side) -> Option<Double> {
+        let board = Board::new(self, Tables::shared(self.setup().rule));
+        Double::of(board.patterns(Square::of(at), self.color(player)))
+    }
+
     /// As [`Self::threats`], but of the side to move only points where its stone does not lose at once: it makes five, or it
     /// leaves the other side neither a five nor, unless it makes a four, a point for an open four or two fours.
     pub(crate) fn sound_threats(&self) -> Vec<crate::threats::Threat> {
@@ -164,5 +171,33 @@ impl Gomoku {
             });
         }
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnyGame, GameKind};
+
+    #[test]
+    fn what_no_single_reply_stops_has_the_name_that_players_give_it() {
+        let made = |line: &str, at: Point| {
+            let game = AnyGame::from_position(&GameKind::Gomoku.default_setup_for(line), line);
+            let Ok(AnyGame::Gomoku(game)) = game else { panic!("{line} is no position") };
+            game.double_threat(at, Side::First)
+        };
+        let h8 = Point::new(7, 7);
+        for (line, wanted) in [
+            ("15/15/15/15/15/7b7/7b7/3wbbb8/15/15/15/15/15/15/w13w b", Some(Double::FourThree)),
+            ("15/15/15/15/15/7b7/7b7/5bb8/15/15/15/15/15/15/w13w b", Some(Double::TwoThrees)),
+            ("15/15/15/7w7/7b7/7b7/7b7/3wbbb8/15/15/15/15/15/15/w13w b", Some(Double::TwoFours)),
+            ("15/15/15/15/15/15/15/4bbb8/15/15/15/15/15/15/w13w b", Some(Double::OpenFour)),
+            // A four with nothing beside it, a three, and five.
+            ("15/15/15/15/15/15/15/3wbbb8/15/15/15/15/15/15/w13w b", None),
+            ("15/15/15/15/15/15/15/5bb8/15/15/15/15/15/15/w13w b", None),
+            ("15/15/15/15/15/15/15/2wbbbb8/15/15/15/15/15/15/w13w b", None),
+        ] {
+            assert_eq!(made(line, h8), wanted, "{line}");
+        }
     }
 }

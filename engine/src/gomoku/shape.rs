@@ -1,6 +1,7 @@
 //! Evaluation of an empty point for a side, from its patterns in the four directions.
 
 use super::pattern::Pattern;
+use crate::Language;
 
 /// The strongest threat that a stone on the point makes, in ascending order. Search and forced wins depend on these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,6 +30,42 @@ pub(super) enum Threat {
 impl Threat {
     /// Number of threats.
     pub(super) const COUNT: usize = 9;
+}
+
+/// What a stone makes that no single reply stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Double {
+    /// An open four (活四): both ends make five.
+    OpenFour,
+    /// Two fours (双四).
+    TwoFours,
+    /// A four and an open three (四三).
+    FourThree,
+    /// Two open threes (双三).
+    TwoThrees,
+}
+
+impl Double {
+    /// Of the lines through a point after the stone on it.
+    pub(super) fn of(patterns: [Pattern; 4]) -> Option<Self> {
+        match threat(patterns) {
+            Threat::TwoFours if patterns.contains(&Pattern::StraightFour) => Some(Self::OpenFour),
+            Threat::TwoFours => Some(Self::TwoFours),
+            Threat::FourThree => Some(Self::FourThree),
+            Threat::DoubleThree => Some(Self::TwoThrees),
+            _ => None,
+        }
+    }
+
+    /// Its name, to follow what makes it: `a four and a three`; 四三.
+    pub(crate) fn name(self, language: Language) -> &'static str {
+        match self {
+            Self::OpenFour => language.pick("活四", "an open four"),
+            Self::TwoFours => language.pick("双四", "two fours"),
+            Self::FourThree => language.pick("四三", "a four and a three"),
+            Self::TwoThrees => language.pick("双三", "two open threes"),
+        }
+    }
 }
 
 /// The evaluation of a point for a side.
