@@ -149,6 +149,16 @@ pub trait Bot: Send {
         self.choose(game, limits, &mut |_| {})
     }
 
+    /// As [`Self::choose`] among the legal actions that are accepted. `None` also if the bot knows none of them.
+    fn choose_among(
+        &mut self,
+        game: &AnyGame,
+        among: &dyn Fn(Action) -> bool,
+        limits: &Limits<'_>,
+    ) -> Option<Report> {
+        self.choose(game, limits, &mut |_| {}).filter(|found| among(found.line[0]))
+    }
+
     /// Principal variations for the side to move with different first actions, best first (MultiPV): at most `count`, at
     /// least one unless the game is over. The limits apply to all together. Bots that cannot compare return one.
     /// Reports go out as in [`Self::choose`], of the best line alone.

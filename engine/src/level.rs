@@ -8,9 +8,10 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::blunders::{Blunder, overlooked};
 use crate::novice::{Novice, Sight, is_no_move};
 use crate::parameters::{Parameter, ParameterError};
-use crate::{AnyGame, Bot, GameKind, Limits, Report, Rng, Score, Tier, bot_within};
+use crate::{Action, AnyGame, Bot, GameKind, Limits, Report, Rng, Score, Tier, bot_within};
 
 /// How strong a partner plays, in tenths: 1.0 (for who has just read the rules) to 10.0 (full strength).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -306,14 +307,15 @@ impl Bot for Partner {
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Report),
     ) -> Option<Report> {
-        let seed = self.seed;
+        let (seed, kind, level) = (self.seed, self.kind, self.level);
         let (base, player) = self.player(game);
-        match base {
+        let found = match base {
             Base::Tier(_) if game.ply() < OPENING && !is_no_move(game) => {
                 vary(player, game, seed, limits, report)
             }
             _ => player.choose(game, limits, report),
-        }
+        }?;
+        Some(attentive(player, &watched(kind, level, base), game, found, limits, report))
     }
 
     fn judge(&mut self, game: &AnyGame, limits: &Limits<'_>) -> Option<Report> {
@@ -350,6 +352,68 @@ impl Bot for Partner {
     fn set_parameter(&mut self, name: &str, value: f64) -> Result<(), ParameterError> {
         self.strongest().set_parameter(name, value)
     }
+}
+
+/// Whether a player looks so little ahead that what it leaves hanging is no sacrifice.
+fn is_hasty(kind: GameKind, base: Base) -> bool {
+    let Base::Tier(number) = base else { return true };
+    number
+        <= match kind {
+            // Up to where they look three plies ahead, or are made to misjudge by much.
+            GameKind::Xiangqi => 6,
+            GameKind::Liuzhou => 5,
+            // Up to where they slip.
+            GameKind::Go => 4,
+            GameKind::Gomoku | GameKind::LightsOut => 0,
+        }
+}
+
+/// What a level does not overlook when this player decides. A player without limits is not watched.
+fn watched(kind: GameKind, level: Level, base: Base) -> Vec<Blunder> {
+    if base == Base::Tier(Tier::MAX.number()) {
+        return Vec::new();
+    }
+    let is_watched = |blunder: &Blunder| match blunder {
+        Blunder::OwnEye => true,
+        Blunder::MissedWin => level.0 >= 20,
+        Blunder::OpenWin => level.0 >= 40,
+        Blunder::Hanging => level.0 >= 30 && is_hasty(kind, base),
+        Blunder::MissedCapture | Blunder::LeftCapture | Blunder::LeftInAtari => {
+            level.0 >= 40 && is_hasty(kind, base)
+        }
+    };
+    Blunder::of(kind).iter().copied().filter(is_watched).collect()
+}
+
+/// What the player has found, or the best of its other moves where that overlooks what is watched.
+fn attentive(
+    player: &mut dyn Bot,
+    watched: &[Blunder],
+    game: &AnyGame,
+    found: Report,
+    limits: &Limits<'_>,
+    report: &mut dyn FnMut(&Report),
+) -> Report {
+    let Some(seen) = overlooked(game, found.line[0], watched) else { return found };
+    let is_certain = seen.blunder.is_certain();
+    if !is_certain && matches!(found.score, Score::WinIn(_)) {
+        return found;
+    }
+    let at_once = || {
+        let score = if seen.blunder == Blunder::MissedWin { Score::WinIn(1) } else { found.score };
+        Report { line: vec![seen.sound[0]], score, ..found }
+    };
+    let chosen = if seen.blunder == Blunder::MissedWin || seen.sound.len() == 1 {
+        at_once()
+    } else {
+        let among = |action: Action| seen.sound.contains(&action);
+        player.choose_among(game, &among, limits).unwrap_or_else(at_once)
+    };
+    if !is_certain && matches!(chosen.score, Score::LossIn(_)) && !matches!(found.score, Score::LossIn(_)) {
+        return found;
+    }
+    report(&chosen);
+    chosen
 }
 
 /// Plies from the start in which one of several good moves is played, so that no two games are alike.

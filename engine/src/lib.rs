@@ -23,6 +23,7 @@
 mod action;
 mod adam;
 mod any;
+pub mod blunders;
 mod bot;
 pub mod explain;
 pub mod explore;

@@ -51,9 +51,11 @@ impl Novice {
         Self { sight, overlooks, natural: true, seed, engine: bot(kind, Tier::MIN, seed) }
     }
 
-    fn pick(&self, game: &AnyGame) -> Option<Action> {
+    /// Its move among those accepted. It passes where it sees nothing else to do, accepted or not.
+    fn pick(&self, game: &AnyGame, among: &dyn Fn(Action) -> bool) -> Option<Action> {
         let mut rng = Rng::new(self.seed ^ game.key());
-        let moves = sensible(game);
+        let mut moves = sensible(game);
+        moves.retain(|&action| among(action));
         let order = self.in_order(game, moves, &mut rng);
         let Some(&first) = order.first() else {
             return game.legal_actions().contains(&Action::Pass).then_some(Action::Pass);
@@ -138,9 +140,23 @@ impl Bot for Novice {
         if game.outcome().is_some() || is_no_move(game) {
             return self.engine.choose(game, limits, report);
         }
-        let found = Report { line: vec![self.pick(game)?], score: Score::Points(0), depth: 1, nodes: 1 };
+        let found =
+            Report { line: vec![self.pick(game, &|_| true)?], score: Score::Points(0), depth: 1, nodes: 1 };
         report(&found);
         Some(found)
+    }
+
+    fn choose_among(
+        &mut self,
+        game: &AnyGame,
+        among: &dyn Fn(Action) -> bool,
+        limits: &Limits<'_>,
+    ) -> Option<Report> {
+        if game.outcome().is_some() || is_no_move(game) {
+            return self.engine.choose_among(game, among, limits);
+        }
+        let action = self.pick(game, among).filter(|&action| among(action))?;
+        Some(Report { line: vec![action], score: Score::Points(0), depth: 1, nodes: 1 })
     }
 }
 
@@ -176,7 +192,7 @@ fn sensible(game: &AnyGame) -> Vec<Action> {
 }
 
 /// Whether a point is surrounded by stones of the side to move that no single enemy stone cuts apart.
-fn is_own_eye(go: &crate::go::Go, at: Point) -> bool {
+pub(crate) fn is_own_eye(go: &crate::go::Go, at: Point) -> bool {
     let size = i32::from(go.setup().size);
     let on_board = |dc: i32, dr: i32| {
         let (column, row) = (i32::from(at.column) + dc, i32::from(at.row) + dr);

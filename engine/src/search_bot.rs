@@ -104,6 +104,18 @@ impl<B: SearchedGame> Bot for B {
             .map(|finding| in_words(&finding, <B::Game as Game>::action))
     }
 
+    fn choose_among(
+        &mut self,
+        game: &AnyGame,
+        among: &dyn Fn(Action) -> bool,
+        limits: &Limits<'_>,
+    ) -> Option<Report> {
+        let game = B::game(game)?;
+        self.begin(limits);
+        self.think_among(game, &|mv| among(<B::Game as Game>::action(mv)), limits, &mut |_| {})
+            .map(|finding| in_words(&finding, <B::Game as Game>::action))
+    }
+
     fn choose_lines(
         &mut self,
         game: &AnyGame,

@@ -97,6 +97,70 @@ fn from_level_2_a_five_at_hand_is_never_missed() {
     }
 }
 
+/// Whether the side to move wins by this action, with the captures that it earns.
+fn wins(game: &AnyGame, action: Action) -> bool {
+    let mover = game.turn();
+    let mut after = game.clone();
+    after.act(action).expect("a legal action");
+    match after.outcome() {
+        Some(outcome) => outcome.winner == Some(mover),
+        None => after.turn() == mover && after.legal_actions().into_iter().any(|next| wins(&after, next)),
+    }
+}
+
+/// Asks fifty players of each of some levels from this one on; `is_sound` is told what they play.
+fn fifty_play(kind: GameKind, line: &str, from: u8, is_sound: &dyn Fn(&AnyGame, Action) -> bool) {
+    let game = AnyGame::from_position(&kind.default_setup_for(line), line).expect("a position");
+    for tenths in [from, from + 5, from + 10] {
+        let level = Level::from_tenths(tenths).expect("a level");
+        for seed in 0..50 {
+            let action = ask(partner(kind, level, seed, BYTES).as_mut(), &game, 500);
+            let said = game.notation(action);
+            assert!(is_sound(&game, action), "{kind:?}, level {level}, seed {seed}: {said}");
+        }
+    }
+}
+
+#[test]
+fn from_level_2_a_win_at_hand_is_never_missed() {
+    for (kind, line) in [
+        (GameKind::Gomoku, "15/15/15/15/15/15/15/4bwwww6/15/15/15/15/4wbbbb6/15/15 b"),
+        (GameKind::Xiangqi, "4k4/R8/9/9/8p/9/9/9/9/1R1K5 w"),
+        (GameKind::Liuzhou, "6/6/2b3/1b1w2/1bb3/w3ww b m 0 0 0"),
+    ] {
+        fifty_play(kind, line, 20, &wins);
+    }
+}
+
+#[test]
+fn from_level_4_a_win_of_the_other_side_is_prevented_where_it_can_be() {
+    for (kind, line) in [
+        (GameKind::Gomoku, "15/15/15/15/15/15/15/4bwwww6/15/15/15/15/15/15/b5b7b b"),
+        (GameKind::Xiangqi, "4k4/R8/9/9/9/r8/9/9/4A4/1R3K3 b"),
+        (GameKind::Liuzhou, "6/6/2b3/1b1w2/1bb3/w3ww w m 0 0 0"),
+    ] {
+        fifty_play(kind, line, 40, &|game, action| {
+            let mut after = game.clone();
+            after.act(action).expect("a legal action");
+            after.turn() == game.turn() || !after.legal_actions().into_iter().any(|next| wins(&after, next))
+        });
+    }
+}
+
+#[test]
+fn from_level_3_no_piece_is_given_away_and_from_level_4_no_stones_are() {
+    // A horse goes where a chariot captures it, or stays.
+    fifty_play(GameKind::Xiangqi, "3k5/9/9/9/9/9/9/r8/9/3AKA1N1 w", 30, &|game, action| {
+        !["h0g2", "h0i2"].contains(&game.notation(action).as_str())
+    });
+    fifty_play(GameKind::Liuzhou, "w4w/6/2b3/1b1w2/1bb3/w3ww w m 0 0 0", 40, &|game, action| {
+        game.notation(action) == "d3c3"
+    });
+    fifty_play(GameKind::Go, "9/9/9/2wwww3/1wbbbb3/2wwww3/9/9/9 b - 0 0 0", 40, &|game, action| {
+        game.notation(action) == "G5"
+    });
+}
+
 #[test]
 fn of_twenty_five_games_at_any_level_twenty_begin_differently() {
     let mut few = 0;

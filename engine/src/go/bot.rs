@@ -443,6 +443,17 @@ impl Bot for GoBot {
         self.decide(go, limits, report)
     }
 
+    fn choose_among(
+        &mut self,
+        game: &crate::AnyGame,
+        among: &dyn Fn(Action) -> bool,
+        limits: &Limits<'_>,
+    ) -> Option<Report> {
+        // The most visited come first.
+        let lines = self.choose_lines(game, usize::MAX, limits, &mut |_| {});
+        lines.into_iter().find(|line| among(line.line[0]))
+    }
+
     fn choose_lines(
         &mut self,
         game: &crate::AnyGame,

@@ -8,6 +8,7 @@
 //! `patterns` the trained weights of move features, `time_manager` is time management, `net` the network that leads the search
 //! on small boards and advises it on medium ones, `life` life and death, and `bot` the levels.
 
+mod blunder;
 mod board;
 mod bot;
 mod cells;

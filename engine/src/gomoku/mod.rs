@@ -5,6 +5,7 @@
 //! bot: `greedy` is level 1, `balance` decides in openings, `book` is the opening book of level 10.
 
 mod balance;
+mod blunder;
 mod board;
 mod book;
 mod bot;
@@ -32,8 +33,8 @@ pub use openings::Opening;
 pub use psq::Psq;
 pub use renju::Fault;
 pub use rules::{Gomoku, GomokuMove, Placement};
-pub(crate) use shape::Double;
 pub use setup::{GomokuOpening, GomokuRule, GomokuSetup};
+pub(crate) use shape::Double;
 
 /// The directions of lines, as steps of column and row: horizontal, vertical, both diagonals.
 const DIRECTIONS: [(i32, i32); 4] = [(1, 0), (0, 1), (1, 1), (1, -1)];

@@ -5,6 +5,7 @@
 //! The bot: `lookahead` is the position for the search, `eval` the static evaluation with `weights`, `fit` their tuning,
 //! `tablebase` the endgame tables, `bot` the levels.
 
+mod blunder;
 mod bot;
 mod eval;
 pub mod fit;

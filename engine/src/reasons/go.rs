@@ -269,10 +269,19 @@ const MOST_READ: u32 = 200;
 
 /// Whether a chain with one liberty gets out if its side is to move. In doubt it does.
 pub(crate) fn escapes(go: &Go, at: Point, read: &mut u32) -> bool {
+    ways_out(go, at).into_iter().any(|to| gets_out(go, at, to, read))
+}
+
+/// The points where a stone of the side to move, whose chain with one liberty this is, gets it out.
+pub(crate) fn saving(go: &Go, at: Point) -> Vec<Point> {
+    ways_out(go, at).into_iter().filter(|&to| gets_out(go, at, to, &mut 0)).collect()
+}
+
+/// What can be tried for a chain with one liberty: extending, or capturing one of those around.
+fn ways_out(go: &Go, at: Point) -> Vec<Point> {
     let (stones, liberties) = chain(go, at);
-    let Some(side) = go.at(at) else { return false };
+    let Some(side) = go.at(at) else { return Vec::new() };
     let size = u16::from(go.setup().size);
-    // Extending, or capturing one of those around.
     let mut tries = liberties;
     for stone in &stones {
         for beside in stone.neighbours(size) {
@@ -286,18 +295,21 @@ pub(crate) fn escapes(go: &Go, at: Point, read: &mut u32) -> bool {
             }
         }
     }
-    tries.into_iter().any(|to| {
-        *read += 1;
-        if *read > MOST_READ {
-            return true;
-        }
-        let Some(next) = placed(go, to) else { return false };
-        match chain(&next, at).1.len() {
-            0 | 1 => false,
-            2 => !is_caught(&next, at, read),
-            _ => true,
-        }
-    })
+    tries
+}
+
+/// Whether a stone here gets a chain with one liberty out.
+fn gets_out(go: &Go, at: Point, to: Point, read: &mut u32) -> bool {
+    *read += 1;
+    if *read > MOST_READ {
+        return true;
+    }
+    let Some(next) = placed(go, to) else { return false };
+    match chain(&next, at).1.len() {
+        0 | 1 => false,
+        2 => !is_caught(&next, at, read),
+        _ => true,
+    }
 }
 
 /// Whether a chain with two liberties is caught if the other side is to move.

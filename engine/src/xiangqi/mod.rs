@@ -9,6 +9,7 @@
 //! evaluation terms, `psqt` piece-square tables for move ordering, `bot` the levels.
 
 mod attacks;
+mod blunder;
 mod board;
 mod bot;
 mod eval;
