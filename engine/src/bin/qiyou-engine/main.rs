@@ -3,6 +3,7 @@
 
 mod adaptation;
 mod bench;
+mod blunders;
 mod book;
 mod fit;
 mod go_foretell;
@@ -75,6 +76,8 @@ enum Command {
     Book(book::Arguments),
     /// Play a match between two levels, with paired openings and both colours.
     Levels(levels::Arguments),
+    /// Count what the moves of a level overlook at a glance: a win at hand, the other side's, a piece that hangs.
+    Blunders(blunders::Arguments),
     /// Count the mistakes of games of a player with itself for which a reason is known.
     Mistakes(mistakes::Arguments),
     /// Tune search parameters by self-play.
@@ -118,6 +121,10 @@ fn main() -> ExitCode {
         }
         Command::Adaptation(arguments) => {
             adaptation::run(&arguments);
+            ExitCode::SUCCESS
+        }
+        Command::Blunders(arguments) => {
+            blunders::run(&arguments);
             ExitCode::SUCCESS
         }
         Command::Mistakes(arguments) => {
