@@ -44,6 +44,9 @@ pub(crate) struct Arguments {
     /// Exit with an error if A scores less than this, in percent.
     #[arg(long)]
     at_least: Option<f64>,
+    /// Exit with an error if A is stronger than B by more than this, in Elo.
+    #[arg(long)]
+    at_most_elo: Option<f64>,
     /// Print every game as a line of moves.
     #[arg(long)]
     print: bool,
@@ -171,21 +174,23 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let size =
         if arguments.game == GameKind::Go { format!(" {0}x{0}", arguments.size) } else { String::new() };
     println!(
-        "{}{size}, {} against {}: +{won} ={drawn} -{lost}, {:.1} %, Elo {:+.0} ({low:+.0} to {high:+.0}), {:.0} s",
+        "{}{size}, {} against {}: +{won} ={drawn} -{lost}, {:.1} %, Elo {:+.0} ± {:.0} ({low:+.0} to {high:+.0}), {:.0} s",
         arguments.game.word(),
         a,
         b,
         share * 100.0,
         elo(share),
+        (high - low) / 2.0,
         begin.elapsed().as_secs_f64()
     );
-    match arguments.at_least {
-        Some(bar) if share * 100.0 < bar => {
-            println!("missed: at least {bar} % was asked for");
-            ExitCode::FAILURE
-        }
-        _ => ExitCode::SUCCESS,
+    let mut asked = Vec::new();
+    asked.extend(arguments.at_least.map(|bar| (share * 100.0 >= bar, format!("at least {bar} %"))));
+    asked.extend(arguments.at_most_elo.map(|bar| (elo(share) <= bar, format!("at most {bar} Elo"))));
+    if asked.is_empty() {
+        return ExitCode::SUCCESS;
     }
+    let said: Vec<&str> = asked.iter().map(|(_, said)| said.as_str()).collect();
+    matches::verdict(asked.iter().all(|(held, _)| *held), &said.join(", "))
 }
 
 fn play(

@@ -115,14 +115,8 @@ fn main() -> ExitCode {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Book(arguments) => book::run(&arguments),
         Command::Levels(arguments) => levels::run(&arguments),
-        Command::Variety(arguments) => {
-            variety::run(&arguments);
-            ExitCode::SUCCESS
-        }
-        Command::Adaptation(arguments) => {
-            adaptation::run(&arguments);
-            ExitCode::SUCCESS
-        }
+        Command::Variety(arguments) => variety::run(&arguments),
+        Command::Adaptation(arguments) => adaptation::run(&arguments),
         Command::Blunders(arguments) => {
             blunders::run(&arguments);
             ExitCode::SUCCESS

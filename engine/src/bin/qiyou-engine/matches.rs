@@ -1,5 +1,6 @@
 //! Games between two bots, and statistics of their results.
 
+use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -139,6 +140,12 @@ pub(crate) fn share(pairs: &[f64]) -> (f64, f64) {
     // With equal results the variance is 0; the minimum error is half a point in all games.
     let error = 1.96 * (spread / n).sqrt();
     (mean, error.max(0.5 / n))
+}
+
+/// Says whether what was asked for holds, and ends accordingly.
+pub(crate) fn verdict(held: bool, asked: &str) -> ExitCode {
+    println!("{}: {asked}", if held { "held" } else { "MISSED" });
+    if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Expected score for an Elo difference.

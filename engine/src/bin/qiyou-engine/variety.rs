@@ -1,11 +1,12 @@
 //! How different the games of a player with itself begin.
 
 use std::collections::BTreeSet;
+use std::process::ExitCode;
 
 use engine::{GameKind, Rng, Setup, Side};
 
 use crate::levels::{Player, kind};
-use crate::matches::{ask, replay};
+use crate::matches::{ask, replay, verdict};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -27,9 +28,12 @@ pub(crate) struct Arguments {
     /// Go: points on a side.
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u8).range(2..=25))]
     size: u8,
+    /// Exit with an error if fewer beginnings differ.
+    #[arg(long)]
+    at_least: Option<usize>,
 }
 
-pub(crate) fn run(arguments: &Arguments) {
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let setup = match arguments.game.default_setup() {
         Setup::Go(setup) => Setup::Go(engine::go::GoSetup { size: arguments.size, ..setup }),
         other => other,
@@ -49,12 +53,18 @@ pub(crate) fn run(arguments: &Arguments) {
         }
         begun.insert(record.join(" "));
     }
+    let size =
+        if arguments.game == GameKind::Go { format!(" {0}x{0}", arguments.size) } else { String::new() };
     println!(
-        "{}, {}: {} beginnings of {} plies in {} games",
+        "{}{size}, {}: {} beginnings of {} plies in {} games",
         arguments.game.word(),
         arguments.player,
         begun.len(),
         arguments.plies,
         arguments.games
     );
+    match arguments.at_least {
+        Some(bar) => verdict(begun.len() >= bar, &format!("at least {bar}")),
+        None => ExitCode::SUCCESS,
+    }
 }
