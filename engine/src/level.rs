@@ -218,7 +218,21 @@ fn elo(rungs: &[Rung], level: Level) -> i32 {
     }
 }
 
+/// The most by which two neighbours among the levels that a person can choose may differ, in Elo.
+const NOTICED: i32 = 150;
+
 impl Level {
+    /// Tenths between the levels that a person can choose in this game, counted from the first: as many as the table of strengths
+    /// allows without a step of more than 150 Elo. `None` for a game without opponent.
+    pub fn step(game: &AnyGame) -> Option<u8> {
+        let rungs = rungs(game);
+        let fits = |step: &u8| {
+            let mut levels = (Self::MIN.0..Self::MAX.0).step_by(usize::from(*step)).map(Self);
+            levels.all(|level| elo(rungs, Self(level.0 + step)) - elo(rungs, level) <= NOTICED)
+        };
+        (!rungs.is_empty()).then(|| [10, 5, 2].into_iter().find(fits).unwrap_or(1))
+    }
+
     /// Strength above level 1 in Elo, as far as levels are measured in this game, and on this size of a Go board. `None` for a
     /// game without opponent.
     pub fn elo(self, game: &AnyGame) -> Option<f64> {
@@ -455,6 +469,24 @@ fn is_as_good(kind: GameKind, score: Score, best: Score) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn levels_that_can_be_chosen_are_at_most_150_elo_apart_and_the_last_is_among_them() {
+        for kind in [GameKind::Gomoku, GameKind::Xiangqi, GameKind::Liuzhou, GameKind::Go] {
+            let game = AnyGame::new(&kind.default_setup()).expect("the default setup is valid");
+            let step = Level::step(&game).expect("a game with levels");
+            let mut level = Level::MIN;
+            while let Some(next) = Level::from_tenths(level.tenths() + step) {
+                let [weaker, stronger] =
+                    [level, next].map(|level| level.elo(&game).expect("a game with levels"));
+                assert!(stronger - weaker <= f64::from(NOTICED), "{kind:?}, {level} to {next}");
+                level = next;
+            }
+            assert_eq!(level, Level::MAX, "{kind:?}");
+        }
+        let lights = AnyGame::new(&GameKind::LightsOut.default_setup()).expect("the default setup is valid");
+        assert_eq!(Level::step(&lights), None);
+    }
 
     #[test]
     fn every_tenth_of_a_level_is_a_mixture_of_neighbours_and_stronger_than_the_one_before() {
