@@ -388,7 +388,7 @@ pub fn sheet(sheet: &GameSheet) -> Value {
             "least": option.numbers.then_some(option.least), "most": option.numbers.then_some(option.most),
         })).collect::<Vec<_>>(),
         "rules_en": sheet.rule_sheet_en, "rules_zh": sheet.rule_sheet_zh, "problem": sheet.problem,
-        "gives_odds": words::side(sheet.gives_odds),
+        "gives_odds": words::side(sheet.gives_odds), "level_step_tenths": sheet.level_step_tenths,
         "strength": sheet.strength.as_ref().map(|strength| json!({
             "level_tenths": strength.level_tenths, "lowest_tenths": strength.lowest_tenths,
             "highest_tenths": strength.highest_tenths, "matches": strength.matches, "history": strength.history,

@@ -7,7 +7,7 @@ use engine::lights_out::{LightsOutSetup, Solution, Start as Lights};
 use engine::options::{Both, ChoiceError, GameOption};
 use engine::start::{Start, StartError};
 use engine::threats::{self, ThreatKind};
-use engine::{AnyGame, Bot, GameKind, Language, Limits, Report, Setup, SetupError, TextError};
+use engine::{AnyGame, Bot, GameKind, Language, Level, Limits, Report, Setup, SetupError, TextError};
 use proto::control::{self, RefusalCode};
 use proto::limits;
 use session::{Colours, Pace, Terms, wire};
@@ -96,7 +96,9 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
     if asked.with_peer {
         setup = Terms { setup, pace: None, colours: Colours::Random, hints: false }.for_two().setup;
     }
-    let problem = AnyGame::new(&setup).err().map_or_else(String::new, |error| error.to_string());
+    let game = AnyGame::new(&setup);
+    let level_step_tenths = game.as_ref().ok().and_then(Level::step).map_or(0, u32::from);
+    let problem = game.err().map_or_else(String::new, |error| error.to_string());
     Ok(control::GameSheet {
         preset: setup.preset().unwrap_or_default().into(),
         presets: (setup.kind().presets().into_iter())
@@ -115,6 +117,7 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
         paces: paces(asked.pace.as_ref())?,
         // It is of the person, not of the game.
         strength: None,
+        level_step_tenths,
         gives_odds: setup.gives_odds().map_or(0, |side| wire::side(side).into()),
     })
 }

@@ -107,7 +107,7 @@ pub enum Confirm {
 pub struct LastGame {
     /// The opponent.
     pub opponent: LastOpponent,
-    /// The bot's level, 1 to 10 in halves.
+    /// The bot's level, 1 to 10 in tenths.
     pub level: f32,
     /// The bot's level follows the player's strength instead.
     pub adaptive: bool,
@@ -335,7 +335,7 @@ impl Store {
             preferences.games.insert(GOMOKU.into(), old.into());
         }
         for game in preferences.games.values_mut() {
-            game.level = ((game.level * 2.0).round() / 2.0).clamp(1.0, 10.0);
+            game.level = ((game.level * 10.0).round() / 10.0).clamp(1.0, 10.0);
         }
         preferences
     }

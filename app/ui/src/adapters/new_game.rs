@@ -320,6 +320,7 @@ impl NewGame {
         page.set_engine(chosen_engine(known, self.game).map_or(-1, |(index, _)| index as i32));
         page.set_engine_seconds(last.engine_seconds as i32);
         let sheet = known.sheets.get(&(self.game as i32));
+        page.set_level_step(sheet.map_or(0, |sheet| sheet.level_step_tenths as i32));
         page.set_strength(sheet.map_or_else(Strength::default, |sheet| strength(sheet, self.game)));
         page.set_colour(match last.colour {
             LastColour::First => Colour::First,

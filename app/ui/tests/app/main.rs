@@ -19,6 +19,7 @@ mod golden;
 mod guests;
 mod keys;
 mod letters;
+mod levels;
 mod lights;
 mod manual;
 mod matches;

@@ -61,7 +61,7 @@ impl<'a> Table<'a> {
             reduced_motion: true,
             unhurried: false,
             confirm_moves: Confirm::Never,
-            games: GAMES.map(|game| (game.to_owned(), LastGame { level: 1.5, ..LastGame::default() })).into(),
+            games: GAMES.map(|game| (game.to_owned(), LastGame { level: 1.2, ..LastGame::default() })).into(),
             ..Preferences::default()
         });
         let scene = stage.scene(SIZES[0].0, SIZES[0].1, SIZES[0].2);

@@ -138,7 +138,8 @@ fn a_new_match_is_opened_as_it_was_chosen_and_shown_when_the_host_tells_it() {
         _ => None,
     });
     let (id, open) = open.expect("a match was asked for");
-    assert_eq!(open.first.expect("a seat").who, bot(4).who);
+    let first = open.first.expect("a seat");
+    assert_eq!((first.who, first.bot_tenths), (bot(3).who, 4), "two fifths of a level above 3");
     assert_eq!(open.second.expect("a seat").who, here().who);
     let options = [("edge-five", "no")]
         .map(|(option, value)| control::ChosenOption { option: option.into(), value: value.into() });

@@ -238,9 +238,9 @@ impl Player<'_> {
         }
     }
 
-    /// The opponent's level, in halves.
-    fn halves(&self) -> i32 {
-        (self.board().get_theirs().level * 2.0) as i32
+    /// The opponent's level, in tenths.
+    fn tenths(&self) -> i32 {
+        (self.board().get_theirs().level * 10.0).round() as i32
     }
 
     fn stuck(&mut self) {
@@ -260,7 +260,7 @@ fn against_level_1(game: &str, held: Held, usual: u64) {
     while player.try_touch("Weaker") && !player.says("Level 1") {}
     assert!(player.says("Level 1"), "{}", player.look().told());
     player.start();
-    assert_eq!(player.halves(), 2);
+    assert_eq!(player.tenths(), 10);
     player.app.show_thought();
     let moves = player.play_to_the_end(MOST);
     player.rest();
@@ -290,7 +290,7 @@ fn against_level_5(game: &str, held: Held, usual: u64) {
     while !player.says("Level 5") && player.try_touch("Stronger") {}
     assert!(player.says("Level 5"), "{}", player.look().told());
     player.start();
-    assert_eq!(player.halves(), 10);
+    assert_eq!(player.tenths(), 50);
     player.app.show_thought();
     let moves = player.play_to_the_end(8);
     assert!(player.board().get_over() && moves > 0, "{moves} moves: {}", player.look().told());

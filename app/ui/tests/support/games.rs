@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use engine::start::Start;
-use engine::{Action, AnyGame, GameKind, Language, Setup, Side};
+use engine::{Action, AnyGame, GameKind, Language, Level, Setup, Side};
 use proto::{board, control};
 use session::wire;
 
@@ -123,6 +123,7 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
     };
     control::GameSheet {
         setup: None,
+        level_step_tenths: AnyGame::new(&setup).ok().as_ref().and_then(Level::step).map_or(0, u32::from),
         strength: engine::rating::Rating::new(&AnyGame::new(&setup).expect("a game")).map(|_| {
             control::Strength {
                 level_tenths: 43,
