@@ -177,23 +177,12 @@ bench: ## measure codec, AI, rules against libm4ri and Fairy-Stockfish, the app 
 	@scripts/need build play screen bench
 	scripts/bench
 
-# Games whose levels are measured, and number of matches per pair of levels.
-LEVELS ?= gomoku xiangqi liuzhou go
+# GAMES of each pair of levels: 40 say +-110 Elo, 350 +-40. BOARDS, PROXIES, STEP, PARTS: see scripts/bench-levels.
 GAMES ?= 40
 
-bench-levels: ## levels of LEVELS="gomoku …": matches of GAMES=40 between half levels, beginners' proxies, variety, and how soon a level adapts
+bench-levels: ## levels of BOARDS="gomoku go:9 …": matches of GAMES=40 between neighbours, beginners' proxies, variety, and how soon a level adapts; CHECK=1: an error if a bar is missed
 	@scripts/need build
-	$(CARGO) build --release --locked -p engine --bin qiyou-engine
-	@for game in $(LEVELS); do \
-		for pair in "takes 1" "blocks 2" "1.5 1" "2 1.5" "2.5 2" "3 2.5" "3.5 3" "4 3.5" "4.5 4" "5 4.5" "5.5 5" "6 5.5" "6.5 6" "7 6.5" "7.5 7" "8 7.5" "8.5 8" "9 8.5"; do \
-			set -- $$pair; \
-			target/release/qiyou-engine levels --game $$game --a $$1 --b $$2 --games $(GAMES) --nodes 100000000 || exit; \
-		done; \
-		for level in 1 3 5 7 9 10; do target/release/qiyou-engine variety --game $$game --player $$level || exit; done; \
-	done
-	target/release/qiyou-engine adaptation
-	target/release/qiyou-engine levels --a 10 --b 5 --games 40 --ms 500 --at-least 80
-	target/release/qiyou-engine levels --a 5 --b 1 --games 40 --ms 500 --at-least 90
+	GAMES='$(GAMES)' scripts/bench-levels $(if $(CHECK),--check)
 
 # Game and parameters for `make tune`; none: the most important ones of most games.
 GAME ?= gomoku
