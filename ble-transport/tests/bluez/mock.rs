@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::os::fd::OwnedFd as StdFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::net::UnixDatagram;
 use tokio::sync::mpsc;
@@ -30,6 +30,8 @@ use objects::{
 const ADVERT_EVERY: Duration = Duration::from_millis(50);
 /// How long a connect waits for an advertisement.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
+/// In this time a controller carries [as many notifications](Faults::at_once) as it has room for.
+const BURST: Duration = Duration::from_millis(20);
 const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 const CHARACTERISTIC: &str = "org.bluez.GattCharacteristic1";
 const DEVICE: &str = "org.bluez.Device1";
@@ -85,8 +87,19 @@ pub(crate) struct Faults {
     pub(crate) remembers: bool,
     /// The registration of an advertisement takes this long.
     pub(crate) registers_for: Duration,
+    /// The next registrations of an advertisement fail, this many.
+    pub(crate) refused: u32,
+    /// The next registrations of an advertisement are accepted and counted as active, and nothing is sent, this many.
+    pub(crate) silenced: u32,
+    /// When discovery stops, the adapter's advertisement stays active and is not sent any more.
+    pub(crate) scan_silences: bool,
+    /// The first notifications after a subscription are lost, this many.
+    pub(crate) first_notifications: u32,
+    /// Of the notifications within [`BURST`] this many are carried; the others vanish.
+    pub(crate) at_once: u32,
     /// Of every adapter.
     pub(crate) alias: String,
+    pub(crate) pairable: bool,
 }
 
 impl Default for Faults {
@@ -108,7 +121,13 @@ impl Default for Faults {
             crossed: VecDeque::new(),
             remembers: false,
             registers_for: Duration::ZERO,
+            refused: 0,
+            silenced: 0,
+            scan_silences: false,
+            first_notifications: 0,
+            at_once: u32::MAX,
             alias: "mock".into(),
+            pairable: false,
         }
     }
 }
@@ -124,6 +143,10 @@ pub(crate) struct Asked {
     pub(crate) adverts: u32,
     /// Registrations that have been answered.
     pub(crate) answered: u32,
+    /// How often an advertisement was not sent and counted as active.
+    pub(crate) silent: u32,
+    /// Notifications that were sent before any central had written.
+    pub(crate) unasked: u32,
     /// Bytes of the longest value that was to be carried.
     pub(crate) longest: usize,
 }
@@ -134,6 +157,10 @@ struct Air {
     asked: Asked,
     adapters: BTreeMap<u8, Adapter>,
     devices: BTreeMap<Pair, Device>,
+    /// Connections to the bus that have an agent, and its path.
+    agents: Vec<(String, OwnedObjectPath)>,
+    /// Some central has written.
+    spoken: bool,
     random: u64,
 }
 
@@ -149,10 +176,19 @@ struct Adapter {
     application: Option<Application>,
 }
 
+impl Adapter {
+    /// The advertisement that others can hear.
+    fn on_the_air(&self) -> Option<&Advert> {
+        self.advert.as_ref().filter(|advert| self.powered && !advert.silent)
+    }
+}
+
 #[derive(Clone)]
 struct Advert {
     owner: String,
     path: OwnedObjectPath,
+    /// It counts as active and is not sent.
+    silent: bool,
     services: Vec<String>,
     data: HashMap<u16, Vec<u8>>,
     name: Option<String>,
@@ -238,7 +274,7 @@ impl Bluez {
         core.air().random = 7;
         let server = bus.object_server();
         server.at("/", fdo::ObjectManager).await.expect("free");
-        server.at("/org/bluez", Agents).await.expect("free");
+        server.at("/org/bluez", Agents { core: core.clone() }).await.expect("free");
         for number in 0..adapters {
             core.air().adapters.insert(number, Adapter { powered: true, ..Adapter::default() });
             let at = adapter_path(number);
@@ -261,6 +297,37 @@ impl Bluez {
 
     pub(crate) fn advertises(&self, adapter: u8) -> bool {
         self.core.air().adapters[&adapter].advert.is_some()
+    }
+
+    /// Whether others can hear the advertisement.
+    pub(crate) fn is_on_the_air(&self, adapter: u8) -> bool {
+        self.core.air().adapters[&adapter].on_the_air().is_some()
+    }
+
+    /// How many programs have an agent: bluetoothd asks the latest instead of the desktop's.
+    pub(crate) fn agents(&self) -> usize {
+        self.core.air().agents.len()
+    }
+
+    /// A device asks one of the adapters to be paired. Returns what each agent answers.
+    pub(crate) async fn asks_to_pair(&self, device: u8, adapter: u8) -> Vec<Result<(), String>> {
+        let agents = self.core.air().agents.clone();
+        let request = (path(&device_path((adapter, device))), 123_456_u32);
+        let mut answers = Vec::new();
+        for (owner, at) in agents {
+            let interface = Some("org.bluez.Agent1");
+            let bus = &self.core.bus;
+            let asked =
+                bus.call_method(Some(owner.as_str()), &at, interface, "RequestConfirmation", &request).await;
+            answers.push(asked.map(drop).map_err(|error| error.to_string()));
+        }
+        answers
+    }
+
+    /// The bus reads its settings again.
+    pub(crate) async fn settings_of_the_bus_change(&self) {
+        let bus = fdo::DBusProxy::new(&self.core.bus).await.expect("on the bus");
+        bus.reload_config().await.expect("it can read them");
     }
 
     pub(crate) fn discovers(&self, adapter: u8) -> bool {
@@ -349,9 +416,9 @@ impl Core {
                     air.adapters.iter().filter(|(_, one)| one.powered && !one.discovering.is_empty());
                 listening
                     .flat_map(|(&here, _)| {
-                        let others =
-                            air.adapters.iter().filter(move |(there, one)| **there != here && one.powered);
-                        others.filter_map(move |(&there, one)| Some(((here, there), one.advert.clone()?)))
+                        let others = air.adapters.iter().filter(move |(there, _)| **there != here);
+                        others
+                            .filter_map(move |(&there, one)| Some(((here, there), one.on_the_air()?.clone())))
                     })
                     .collect()
             };
@@ -425,7 +492,7 @@ impl Core {
                     let always = air.faults.answers_always;
                     air.adapters
                         .get(&there)
-                        .is_some_and(|one| one.powered && (always || one.advert.is_some()))
+                        .is_some_and(|one| (always && one.powered) || one.on_the_air().is_some())
                 };
                 if can {
                     return;
@@ -537,6 +604,7 @@ impl Core {
     async fn write(self, adapter: u8, mut written: mpsc::UnboundedReceiver<(u8, Vec<u8>)>) {
         let (mut socket, mut held) = (None, None);
         while let Some((central, mut value)) = written.recv().await {
+            self.air().spoken = true;
             if socket.is_none() {
                 let Some(acquired) = self.acquire("AcquireWrite", adapter, central).await else { continue };
                 socket = Some(acquired);
@@ -560,10 +628,19 @@ impl Core {
     /// Carries the notifications of an application to all its subscribers.
     async fn notify(self, adapter: u8, socket: UnixDatagram) {
         let (mut buffer, mut held) = (vec![0; 1024], None);
+        let (mut all, mut since, mut at_once) = (0, Instant::now(), 0);
         while let Ok(length @ 1..) = socket.recv(&mut buffer).await {
+            if since.elapsed() >= BURST {
+                (since, at_once) = (Instant::now(), 0);
+            }
+            (all, at_once) = (all + 1, at_once + 1);
             let (arrive, subscribers) = {
                 let mut air = self.air();
-                let arrive = air.carry(buffer[..length].to_vec(), &mut held);
+                let spoken = air.spoken;
+                air.asked.unasked += u32::from(!spoken);
+                let vanishes = all <= air.faults.first_notifications || at_once > air.faults.at_once;
+                let arrive =
+                    if vanishes { Vec::new() } else { air.carry(buffer[..length].to_vec(), &mut held) };
                 let application = air.adapters.get(&adapter).and_then(|one| one.application.as_ref());
                 let subscribers = application.map(|one| one.subscribers.clone()).unwrap_or_default();
                 (arrive, subscribers)

@@ -16,13 +16,25 @@ use super::{
     Adapter, Advert, Application, CHARACTERISTIC, Core, Device, Error, PROPERTIES, Pair, adapter_path,
     address, device_path, path,
 };
-pub(super) struct Agents;
+pub(super) struct Agents {
+    pub(super) core: Core,
+}
 
 #[interface(name = "org.bluez.AgentManager1")]
 impl Agents {
-    fn register_agent(&self, _agent: OwnedObjectPath, _capability: String) {}
+    fn register_agent(
+        &self,
+        agent: OwnedObjectPath,
+        _capability: String,
+        #[zbus(header)] header: Header<'_>,
+    ) {
+        let owner = header.sender().expect("on a bus").to_string();
+        self.core.air().agents.push((owner, agent));
+    }
     fn request_default_agent(&self, _agent: OwnedObjectPath) {}
-    fn unregister_agent(&self, _agent: OwnedObjectPath) {}
+    fn unregister_agent(&self, agent: OwnedObjectPath) {
+        self.core.air().agents.retain(|(_, known)| *known != agent);
+    }
 }
 
 pub(super) struct AdapterObject {
@@ -33,6 +45,16 @@ pub(super) struct AdapterObject {
 impl AdapterObject {
     fn with<T>(&self, read: impl FnOnce(&mut Adapter) -> T) -> T {
         read(self.core.air().adapters.entry(self.number).or_default())
+    }
+
+    fn silence_after_a_scan(&self) {
+        let mut air = self.core.air();
+        let air = &mut *air;
+        let advert = air.adapters.get_mut(&self.number).and_then(|adapter| adapter.advert.as_mut());
+        if let Some(advert) = advert.filter(|_| air.faults.scan_silences) {
+            advert.silent = true;
+            air.asked.silent += 1;
+        }
     }
 }
 
@@ -60,6 +82,7 @@ impl AdapterObject {
         if !ran {
             return Err(Error::Failed("No discovery started".into()));
         }
+        self.silence_after_a_scan();
         let forgotten: Vec<Pair> = {
             let air = self.core.air();
             let over = air.faults.forgets && air.adapters[&self.number].discovering.is_empty();
@@ -101,6 +124,10 @@ impl AdapterObject {
     #[zbus(property)]
     fn alias(&self) -> String {
         self.core.air().faults.alias.clone()
+    }
+    #[zbus(property)]
+    fn pairable(&self) -> bool {
+        self.core.air().faults.pairable
     }
     #[zbus(property)]
     fn modalias(&self) -> String {
@@ -150,6 +177,10 @@ impl Adverts {
             if air.faults.one_role && discovers {
                 return Err(Error::Failed("Failed to register advertisement".into()));
             }
+            if air.faults.refused > 0 {
+                air.faults.refused -= 1;
+                return Err(Error::Failed("Failed to register advertisement".into()));
+            }
         }
         let (core, number) = (self.core.clone(), self.number);
         let takes = core.air().faults.registers_for;
@@ -175,14 +206,22 @@ impl Adverts {
         let advert = Advert {
             owner,
             path,
+            silent: false,
             services: field("ServiceUUIDs").and_then(|value| value.try_into().ok()).unwrap_or_default(),
             data: data.collect(),
             name: field("LocalName").and_then(|value| value.try_into().ok()),
         };
-        if let Some(adapter) = core.air().adapters.get_mut(&number) {
-            adapter.advert = Some(advert);
+        let mut air = core.air();
+        let air = &mut *air;
+        let silent = air.faults.silenced > 0;
+        if silent {
+            air.faults.silenced -= 1;
+            air.asked.silent += 1;
         }
-        core.air().asked.answered += 1;
+        if let Some(adapter) = air.adapters.get_mut(&number) {
+            adapter.advert = Some(Advert { silent, ..advert });
+        }
+        air.asked.answered += 1;
         Ok(())
     }
 
