@@ -403,6 +403,33 @@ mod tests {
     }
 
     #[test]
+    fn each_trouble_in_the_hardware_notes_has_a_line_here_or_none_that_would_help() {
+        let own =
+            include_str!("doctor.rs").split("#[cfg(test)]").next().expect("the code is before its tests");
+        let notes = include_str!("../../../hardware-notes.md");
+        let (_, section) =
+            notes.split_once("## What goes wrong, and what a person can change\n").expect("a section");
+        let section = section.split("\n## ").next().expect("its text");
+        let mut named = Vec::new();
+        for row in section.lines().filter(|line| line.starts_with("| ")).skip(1) {
+            let line = row.split(" | ").nth(1).expect("a second column");
+            let subjects: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+            assert_ne!(subjects.is_empty(), line.starts_with("nothing a person can change"), "{row}");
+            named.extend(subjects);
+        }
+        for subject in &named {
+            assert!(own.contains(&format!("\"{subject}\",")), "the doctor has no line {subject}");
+        }
+        let kinds = ["good(", "limited(", "broken("].into_iter();
+        let told = kinds.flat_map(|kind| own.split(kind).skip(1));
+        let told = told.filter_map(|call| call.trim_start().strip_prefix('"')?.split('"').next());
+        let mut told: Vec<&str> = told.collect();
+        assert!(told.len() > 20, "{told:?}");
+        told.retain(|subject| !named.contains(subject));
+        assert!(told.is_empty(), "of no trouble in the notes: {told:?}");
+    }
+
+    #[test]
     fn a_radio_that_is_switched_off_comes_with_a_remedy() {
         for block in [Some(Block::Soft), Some(Block::Hard)] {
             let finding = switches(block);
