@@ -43,10 +43,12 @@ test-online: ## test the parts of online play that need no server; with servers:
 	@scripts/need build test
 	$(WITHIN) $(CARGO) test -p link -p host --features link/online,host/online --lib --locked
 
-check: ## check formatting, clippy, docs (with online play), the manual's form, and that THIRD-PARTY.md is up to date; warnings are errors
+check: ## check formatting, clippy, docs (with online play), the manual's form, Flatpak's manifest, and that THIRD-PARTY.md is up to date; warnings are errors
 	@scripts/need build check
 	scripts/check-manual --self-test
 	scripts/check-manual
+	scripts/check-flatpak --self-test
+	scripts/check-flatpak
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features '$(LINTED)' --locked -- -D warnings
 	$(if $(TESTED),,$(CARGO) clippy --workspace --locked -- -D warnings)
