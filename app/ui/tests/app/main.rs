@@ -7,6 +7,7 @@ mod support;
 
 mod board;
 mod club;
+mod contrast;
 mod doctor;
 mod drawn;
 mod ends;
