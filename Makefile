@@ -45,6 +45,7 @@ test-online: ## test the parts of online play that need no server; with servers:
 
 check: ## check formatting, clippy, docs (with online play), the manual's form, Flatpak's manifest, and that THIRD-PARTY.md is up to date; warnings are errors
 	@scripts/need build check
+	scripts/ratchet --self-test
 	scripts/check-manual --self-test
 	scripts/check-manual
 	scripts/check-flatpak --self-test
@@ -144,9 +145,9 @@ test-hotspot: ## test the Wi-Fi for guests with Debian's NetworkManager and emul
 	@scripts/need build lab
 	tests/hotspot/run
 
-ble-lab: ## test whole matches between two virtual handhelds with real BlueZ over an emulated radio, and strangers (needs PyPI); CELL=debian-13: another cell
+ble-lab: ## test whole matches between two virtual handhelds with real BlueZ over an emulated radio, and strangers (needs PyPI); CELL=debian-13: another cell; CHECK=1: red when a ratio misses its bar by more than its noise
 	@scripts/need build lab
-	tests/ble-lab/run --cell $(or $(CELL),debian-12)
+	tests/ble-lab/run --cell $(or $(CELL),debian-12) $(if $(CHECK),--check)
 
 ble-cells: ## run the lab's short form in each cell of its matrix (BlueZ 5.66 and 5.82, controllers, privacy, MTU, five devices), or in CELL=today
 	@scripts/need build lab
@@ -175,9 +176,9 @@ pictures: ## redraw the pictures of README and manual that docs/manual/pictures.
 	@scripts/need build pictures
 	scripts/pictures
 
-bench: ## measure codec, AI, rules against libm4ri and Fairy-Stockfish, the app against other board games, in one run
+bench: ## measure codec, AI, rules against libm4ri and Fairy-Stockfish, the app against other board games; CHECK=1 (make keeps --check for itself): red beyond a bar by more than its noise; PARTS="codec …"
 	@scripts/need build play screen bench
-	scripts/bench
+	scripts/bench $(if $(CHECK),--check) $(PARTS)
 
 # GAMES of each pair of levels: 40 say +-110 Elo, 350 +-40. BOARDS, PROXIES, STEP, PARTS: see scripts/bench-levels.
 GAMES ?= 40

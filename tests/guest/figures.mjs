@@ -185,20 +185,23 @@ for (const socket of open) {
 await host.close();
 const beside = await watched();
 let missed = false;
-const tell = (what, value, unit, most) => {
+// The name is what scripts/ratchet knows the figure by.
+const tell = (name, what, value, unit, most) => {
   missed ||= value > most;
+  console.log(`figure guest.${name} ${value.toFixed(2)} ${most} at-most`);
   console.log(`guest: ${what}: ${Math.round(value * 10) / 10} ${unit} (at most ${most})${value > most ? ", MISSED" : ""}`);
 };
 for (const [game, all] of Object.entries(visits)) {
-  tell(`bytes to the first board of ${game}`, middle(all.map(({ bytes }) => bytes)), "bytes", MOST.bytes);
-  tell(`time to it with a CPU slowed four times, median of ${ROUNDS}`, middle(all.map(({ time }) => time)), "ms", MOST.board);
+  tell(`bytes_${game}`, `bytes to the first board of ${game}`, middle(all.map(({ bytes }) => bytes)), "bytes", MOST.bytes);
+  tell(`board_ms_${game}`, `time to it with a CPU slowed four times, median of ${ROUNDS}`, middle(all.map(({ time }) => time)), "ms", MOST.board);
 }
-tell(`a guest's move shown by the host and here, ${WAY}, 95 of 100 of ${times.length}`, middle(times, 0.95), "ms", MOST.seen);
-tell(`memory of a guest, mean of ${GUESTS} in rooms of their own`, guest, "KB", MOST.guest);
-tell(`memory of a watcher, mean of ${WATCHERS} of one room`, watcher, "KB", MOST.watcher);
+tell("move_seen_p95_ms", `a guest's move shown by the host and here, ${WAY}, 95 of 100 of ${times.length}`, middle(times, 0.95), "ms", MOST.seen);
+tell("guest_kb", `memory of a guest, mean of ${GUESTS} in rooms of their own`, guest, "KB", MOST.guest);
+tell("watcher_kb", `memory of a watcher, mean of ${WATCHERS} of one room`, watcher, "KB", MOST.watcher);
 const [alone, together] = [beside.without, beside.with].map((all) => middle(all, 0.95));
 const half = [beside.without, beside.with].map((all) => middle(all).toFixed(1)).join(" and ");
 console.log(`guest: a friend's move seen over TCP on this machine, 95 of 100 of ${beside.with.length}: ${alone.toFixed(1)} ms without watchers, ${together.toFixed(1)} ms with ${WATCHERS}: ${(together / alone).toFixed(2)} times (medians ${half} ms)`);
-tell(`what ${WATCHERS} watchers add to it; a Bluetooth connection interval is 30 ms`, together - alone, "ms", MOST.added);
+tell("watchers_add_ms", `what ${WATCHERS} watchers add to it; a Bluetooth connection interval is 30 ms`, together - alone, "ms", MOST.added);
 console.log("guest: what 32 watchers do to a match over Bluetooth: make ble-lab, \"move seen p50 while 32 watch by that without\"");
-process.exitCode = missed ? 1 : 0;
+// In `make bench` scripts/ratchet judges, by their noise too.
+process.exitCode = missed && !process.env.QIYOU_BENCH ? 1 : 0;

@@ -1,8 +1,6 @@
 //! Benchmarks across crates; `make bench` runs them beside those of the AI and the app. Figures are compared within one run
 //! only: each part alternates with its own baseline.
 
-use std::process::ExitCode;
-
 use clap::{Parser, Subcommand};
 
 mod codec;
@@ -16,11 +14,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Part {
-    /// Compare the frame codec with LengthDelimitedCodec; fails if ours is slower for 64-byte payloads.
+    /// Compare the frame codec with LengthDelimitedCodec.
     Codec,
 }
 
-fn main() -> ExitCode {
+fn main() {
     match Arguments::parse().part {
         Part::Codec => codec::run(),
     }

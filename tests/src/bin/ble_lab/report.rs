@@ -79,7 +79,8 @@ pub(crate) struct Report {
     pub(crate) checks: u32,
 }
 
-/// A figure and its goal. A miss is reported and is no error: other load on the machine slows the guests.
+/// A figure and its goal. A miss is reported and is no error: other load on the machine slows the guests. `tests/ble-lab/run --check`
+/// judges by the noise in docs/bench.toml, where figures have these names.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 struct Bar {
     name: &'static str,
