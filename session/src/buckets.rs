@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use crate::{Instant, MAX_MATCHES};
+use proto::limits::RESUME_POINTS;
+
+use crate::Instant;
 
 /// What one resume usually needs of each kind: the record of the match that is played, or its invitation, and one more. A record more
 /// is needed for each match in which the two devices differ; only own matches count, so a peer cannot raise that alone. Each new link
@@ -39,7 +41,7 @@ impl Default for Buckets {
 impl Buckets {
     /// A new link to the peer begins, with this many matches that are not settled.
     pub(crate) fn link_begins(&mut self, unsettled: usize) {
-        self.records.give_back(RESUME.max(unsettled.min(MAX_MATCHES) as u32));
+        self.records.give_back(RESUME.max(unsettled.min(RESUME_POINTS) as u32));
         self.analyses.give_back(RESUME);
         self.invites.give_back(RESUME);
     }
@@ -98,7 +100,8 @@ mod tests {
         let now = Instant(Duration::from_secs(5));
         let mut buckets = Buckets::default();
         let taken = |bucket: &mut Bucket| (0..100).filter(|_| bucket.take(now)).count();
-        for (unsettled, expected) in [(0, [32; 3]), (1, [2; 3]), (5, [5, 2, 2]), (100, [MAX_MATCHES, 2, 2])] {
+        for (unsettled, expected) in [(0, [32; 3]), (1, [2; 3]), (5, [5, 2, 2]), (100, [RESUME_POINTS, 2, 2])]
+        {
             buckets.link_begins(unsettled);
             let Buckets { records, analyses, invites } = &mut buckets;
             assert_eq!([records, analyses, invites].map(taken), expected);

@@ -747,6 +747,8 @@ fn a_friend_without_a_name_is_called_something_in_a_remark() {
     let told = playing(&stage, games::against_the_device(&games::go_counting(), engine::Side::Second));
     let kind = control::NoticeKind::NoticeNewFriend.into();
     told.say(event::Body::Notice(control::Notice { kind, ..Default::default() }));
+    stage.pass(Duration::ZERO);
+    told.scene.draw();
     assert_eq!((remark(&told), remark_says(&told).as_str()), (Remark::NewFriend, ""));
     let said = told.app.window().global::<Words<'_>>().invoke_remark(Remark::NewFriend, "".into());
     assert_eq!(said, "You and Unnamed player are friends now");
