@@ -21,6 +21,15 @@ const ASKED: Duration = Duration::from_mins(2);
 /// Maximum number of browsers that wait for one seat.
 const WAITING: usize = 4;
 
+/// Time for which the host's user is not asked again about an address to which they said no.
+const REST: Duration = ASKED;
+
+/// Time between two questions about one seat, whoever asks.
+const BETWEEN: Duration = Duration::from_secs(10);
+
+/// Number of addresses per code whose rest is remembered.
+const DECLINED: usize = 64;
+
 /// Maximum number of spectators, in all rooms together and (below) per address. A seat's holder needs none of these places.
 const WATCHERS: usize = 32;
 const WATCHERS_OF_ONE: usize = 10;
@@ -117,6 +126,10 @@ struct Code {
     /// The browser that holds the seat, connected or not; `None` for a spectators' code.
     holder: Option<Holder>,
     waiting: Vec<Waiting>,
+    /// When the last of them came, unless its question was answered with yes.
+    asked: Option<Instant>,
+    /// Addresses to which the host's user said no, oldest first, with the end of their rest.
+    declined: Vec<(IpAddr, Instant)>,
     watchers: Vec<Watcher>,
     came: bool,
 }
@@ -136,6 +149,7 @@ struct Watcher {
 struct Waiting {
     tab: String,
     connection: ConnectionId,
+    from: IpAddr,
     until: Instant,
 }
 
@@ -149,7 +163,15 @@ struct Wrong {
 impl Codes {
     /// The token of the active code of this place; if there is none, `token` becomes the token of a new code.
     pub fn show(&mut self, place: Place, token: Token) -> Token {
-        let new = || Code { token, holder: None, waiting: Vec::new(), watchers: Vec::new(), came: false };
+        let new = || Code {
+            token,
+            holder: None,
+            waiting: Vec::new(),
+            asked: None,
+            declined: Vec::new(),
+            watchers: Vec::new(),
+            came: false,
+        };
         self.by_place.entry(place).or_insert_with(new).token
     }
 
@@ -254,15 +276,20 @@ impl Codes {
             }
             Some(_) => {
                 let mut effects = Vec::new();
+                let again = code.waiting.iter().position(|one| one.tab == hello.tab);
+                if let Some(rest) = code.rests(now, from, again.is_none()) {
+                    return close(Why::SeatTaken, rest);
+                }
                 // A browser takes one place in the queue.
-                if let Some(again) = code.waiting.iter().position(|one| one.tab == hello.tab) {
+                if let Some(again) = again {
                     let before = code.waiting.remove(again);
                     effects.push(Effect::Close(before.connection, Why::Replaced, Duration::ZERO));
-                }
-                if code.waiting.len() >= WAITING {
+                } else if code.waiting.len() >= WAITING {
                     return close(Why::SeatTaken, Duration::ZERO);
+                } else {
+                    code.asked = Some(now);
                 }
-                let waiting = Waiting { tab: hello.tab.clone(), connection, until: now + ASKED };
+                let waiting = Waiting { tab: hello.tab.clone(), connection, from, until: now + ASKED };
                 code.waiting.push(waiting);
                 effects.extend([Effect::Taken(connection, ASKED), Effect::Changed(place)]);
                 effects
@@ -315,8 +342,9 @@ impl Codes {
         effects
     }
 
-    /// Handles the decision of the host's user whether the first waiting browser gets the taken seat. `None`: nobody waits.
-    pub fn answer(&mut self, place: &Place, accept: bool) -> Option<Vec<Effect>> {
+    /// Handles the decision of the host's user whether the first waiting browser gets the taken seat. `None`: nobody waits. A no
+    /// is for all browsers of that address, for a while.
+    pub fn answer(&mut self, now: Instant, place: &Place, accept: bool) -> Option<Vec<Effect>> {
         let code = self.by_place.get_mut(place)?;
         if code.waiting.is_empty() {
             return None;
@@ -328,8 +356,14 @@ impl Codes {
             let before = code.holder.replace(holder).and_then(|before| before.connection);
             effects.extend(before.map(|before| Effect::Close(before, Why::Given, Duration::ZERO)));
             effects.push(Effect::Welcome(waiting.connection));
+            code.asked = None;
         } else {
-            effects.push(Effect::Close(waiting.connection, Why::SeatTaken, Duration::ZERO));
+            let all = std::mem::take(&mut code.waiting).into_iter();
+            let (same, others): (Vec<_>, Vec<_>) = all.partition(|one| one.from == waiting.from);
+            code.waiting = others;
+            code.decline(now, waiting.from);
+            let closed = std::iter::once(waiting).chain(same);
+            effects.extend(closed.map(|one| Effect::Close(one.connection, Why::SeatTaken, REST)));
         }
         effects.push(Effect::Changed(place.clone()));
         Some(effects)
@@ -416,6 +450,23 @@ impl Codes {
 }
 
 impl Code {
+    /// The time for which the host's user is not asked about this address; `is_new`: by a browser that does not wait yet.
+    fn rests(&self, now: Instant, from: IpAddr, is_new: bool) -> Option<Duration> {
+        let declined = self.declined.iter().filter(|(address, _)| *address == from).map(|(_, until)| *until);
+        let asked = self.asked.filter(|_| is_new).map(|asked| asked + BETWEEN);
+        let rest = declined.chain(asked).max()?.saturating_duration_since(now);
+        (!rest.is_zero()).then_some(rest)
+    }
+
+    /// The host's user said no to this address.
+    fn decline(&mut self, now: Instant, from: IpAddr) {
+        self.declined.retain(|(address, until)| *until > now && *address != from);
+        if self.declined.len() >= DECLINED {
+            self.declined.remove(0);
+        }
+        self.declined.push((from, now + REST));
+    }
+
     /// Admitted connections.
     fn at_place(&self) -> impl Iterator<Item = ConnectionId> + '_ {
         let holder = self.holder.as_ref().and_then(|holder| holder.connection);
@@ -454,6 +505,11 @@ mod tests {
 
         fn come(&mut self, token: Token, tab: &str) -> (ConnectionId, Vec<Effect>) {
             self.come_from(HOME, token, tab)
+        }
+
+        /// The host's user answers who waits for the seat of room "a".
+        fn answer(&mut self, accept: bool) -> Option<Vec<Effect>> {
+            self.codes.answer(self.now, &seat("a"), accept)
         }
     }
 
@@ -505,14 +561,95 @@ mod tests {
         assert_eq!(effects, [Effect::Taken(other, ASKED), Effect::Changed(seat("a"))]);
         assert!(world.codes.asks(&seat("a")));
         assert!(world.codes.place_of(other).is_none(), "who waits is nowhere");
-        let no = world.codes.answer(&seat("a"), false).expect("somebody waits");
-        assert_eq!(no, [close(other, Why::SeatTaken), Effect::Changed(seat("a"))]);
-        assert_eq!(world.codes.answer(&seat("a"), true), None, "nobody waits any more");
+        let no = world.answer(false).expect("somebody waits");
+        assert_eq!(no, [Effect::Close(other, Why::SeatTaken, REST), Effect::Changed(seat("a"))]);
+        assert_eq!(world.answer(true), None, "nobody waits any more");
+        world.now += REST;
         let (other, _) = world.come(token(1), "tablet");
-        let yes = world.codes.answer(&seat("a"), true).expect("somebody waits");
+        let yes = world.answer(true).expect("somebody waits");
         assert_eq!(yes, [close(first, Why::Given), Effect::Welcome(other), Effect::Changed(seat("a"))]);
         let (back, effects) = world.come(token(1), "phone");
         assert_eq!(effects[0], Effect::Taken(back, ASKED), "the seat is the tablet's now");
+    }
+
+    #[test]
+    fn a_no_closes_all_browsers_of_the_address_and_it_is_not_asked_about_for_a_while_but_others_are() {
+        const NEIGHBOUR: [u8; 4] = [192, 168, 1, 21];
+        let mut world = World::new();
+        world.codes.show(seat("a"), token(1));
+        let (holder, _) = world.come(token(1), "phone");
+        let come = |world: &mut World, from: [u8; 4], tab: &str| {
+            world.now += BETWEEN;
+            world.come_from(from, token(1), tab).0
+        };
+        let first = come(&mut world, HOME, "tab 1");
+        let neighbour = come(&mut world, NEIGHBOUR, "tablet");
+        let second = come(&mut world, HOME, "tab 2");
+        let no = world.answer(false).expect("somebody waits");
+        let closed = [first, second].map(|one| Effect::Close(one, Why::SeatTaken, REST));
+        assert_eq!(no, [closed[0].clone(), closed[1].clone(), Effect::Changed(seat("a"))]);
+        assert!(world.codes.asks(&seat("a")), "the neighbour waits");
+        let waited = Duration::from_secs(20);
+        world.now += waited;
+        let (again, effects) = world.come(token(1), "tab 3");
+        assert_eq!(effects, [Effect::Close(again, Why::SeatTaken, REST - waited)], "nobody is asked");
+        let yes = world.answer(true).expect("the neighbour waits");
+        assert_eq!(yes[..2], [close(holder, Why::Given), Effect::Welcome(neighbour)]);
+        world.now += REST - waited;
+        let (again, effects) = world.come(token(1), "tab 4");
+        assert_eq!(effects[0], Effect::Taken(again, ASKED), "the rest is over");
+    }
+
+    #[test]
+    fn one_question_about_a_seat_is_asked_in_ten_seconds_however_many_ask_and_leave_again() {
+        let mut world = World::new();
+        world.codes.show(seat("a"), token(1));
+        world.come(token(1), "phone");
+        let mut asked = 0;
+        for second in 0..60_u8 {
+            let (one, effects) = world.come_from([10, 0, 0, second], token(1), "tablet");
+            match effects[0] {
+                Effect::Taken(..) => asked += 1,
+                Effect::Close(_, why, wait) => {
+                    assert_eq!(why, Why::SeatTaken);
+                    assert!(!wait.is_zero() && wait < BETWEEN, "{wait:?}");
+                }
+                ref other => panic!("{other:?}"),
+            }
+            world.codes.gone(one);
+            world.now += Duration::from_secs(1);
+        }
+        assert_eq!(asked, 6);
+    }
+
+    #[test]
+    fn a_browser_that_waits_and_connects_again_asks_nothing_new() {
+        let mut world = World::new();
+        world.codes.show(seat("a"), token(1));
+        world.come(token(1), "phone");
+        let (before, _) = world.come(token(1), "tablet");
+        let (again, effects) = world.come(token(1), "tablet");
+        let taken = Effect::Taken(again, ASKED);
+        assert_eq!(effects, [close(before, Why::Replaced), taken, Effect::Changed(seat("a"))]);
+    }
+
+    #[test]
+    fn addresses_that_rest_are_remembered_in_bounded_memory_and_a_new_code_knows_none() {
+        let mut world = World::new();
+        world.codes.show(seat("a"), token(1));
+        world.come(token(1), "phone");
+        let code = world.codes.by_place.get_mut(&seat("a")).expect("shown");
+        for number in 0..=DECLINED as u8 {
+            code.decline(world.now, [10, 0, 0, number].into());
+        }
+        assert_eq!(code.declined.len(), DECLINED);
+        let rests = |number: u8| code.rests(world.now, [10, 0, 0, number].into(), true);
+        assert_eq!((rests(0), rests(DECLINED as u8)), (None, Some(REST)), "the oldest is forgotten");
+        world.codes.close(&seat("a"));
+        world.codes.show(seat("a"), token(2));
+        world.come(token(2), "phone");
+        let (one, effects) = world.come_from([10, 0, 0, DECLINED as u8], token(2), "tablet");
+        assert_eq!(effects[0], Effect::Taken(one, ASKED));
     }
 
     #[test]
@@ -530,10 +667,16 @@ mod tests {
         let mut world = World::new();
         world.codes.show(seat("a"), token(1));
         world.come(token(1), "phone");
-        let waiting: Vec<_> = (0..WAITING).map(|n| world.come(token(1), &format!("tab{n}")).0).collect();
+        let began = world.now;
+        let come = |n| {
+            let one = world.come(token(1), &format!("tab{n}")).0;
+            world.now += BETWEEN;
+            one
+        };
+        let waiting: Vec<_> = (0..WAITING).map(come).collect();
         let (more, effects) = world.come(token(1), "one more");
         assert_eq!(effects, [close(more, Why::SeatTaken)]);
-        assert_eq!(world.codes.due(), Some(world.now + ASKED));
+        assert_eq!(world.codes.due(), Some(began + ASKED));
         assert_eq!(world.codes.on_time(world.now), []);
         let ended = world.codes.on_time(world.now + ASKED);
         let mut expected: Vec<_> = waiting.into_iter().map(|one| close(one, Why::SeatTaken)).collect();
@@ -659,7 +802,7 @@ mod tests {
         assert!(world.codes.is_new(again, 11));
         assert!(!world.codes.is_new(first, 12), "that page is no longer the seat's");
         let (other, _) = world.come(token(1), "tablet");
-        world.codes.answer(&seat("a"), true).expect("somebody waits");
+        world.answer(true).expect("somebody waits");
         assert!(world.codes.is_new(other, 1));
     }
 

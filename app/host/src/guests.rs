@@ -310,7 +310,7 @@ impl Guests {
 
     /// Answers who asks for this seat; `None`: nobody does.
     pub(crate) fn answer(&mut self, place: &Place, accept: bool, rooms: &Rooms) -> Option<Vec<GuestEffect>> {
-        let effects = self.codes.answer(place, accept)?;
+        let effects = self.codes.answer(now(), place, accept)?;
         Some(self.done(effects, rooms))
     }
 

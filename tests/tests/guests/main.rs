@@ -538,12 +538,45 @@ async fn a_second_person_with_the_same_code_is_told_and_the_host_decides() {
     client.done(answer(false)).await;
     assert_eq!(other.closed().await, "seat_taken");
     assert_eq!(first.ask("look", json!({"room": id, "ply": 0})).await["ply"], json!(0), "the first keeps it");
+    let nobody = client.ask(answer(true)).await.expect_err("nobody asks");
+    assert_eq!(nobody.code(), control::RefusalCode::RefusalNoOffer);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_person_whom_the_host_lets_take_the_seat_has_it_from_then_on() {
+    let mut house = House::new(23);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let (id, code, mut first) = with_guest(client).await;
+    let key = (id.clone(), i32::from(Side::Second));
     let mut other = Page::come(&code, OTHER_TAB, 0).await;
-    client.until("it is asked again", |seen| seen.guests[&key].asks).await;
-    client.done(answer(true)).await;
+    client.until("it is asked", |seen| seen.guests[&key].asks).await;
+    let answer = control::AnswerGuest { room_id: id.clone(), side: Side::Second.into(), accept: true };
+    client.done(request::Body::AnswerGuest(answer)).await;
     assert_eq!(first.closed().await, "given");
     other.until_room(|room| room["you"] == json!("second")).await;
-    let nobody = client.ask(answer(true)).await.expect_err("nobody asks");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_was_told_no_and_asks_again_at_once_is_told_so_and_the_hosts_person_is_not_asked() {
+    let mut house = House::new(24);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let (id, code, _first) = with_guest(client).await;
+    let key = (id.clone(), i32::from(Side::Second));
+    let mut other = Page::come(&code, OTHER_TAB, 0).await;
+    client.until("it is asked", |seen| seen.guests[&key].asks).await;
+    let no = control::AnswerGuest { room_id: id, side: Side::Second.into(), accept: false };
+    client.done(request::Body::AnswerGuest(no.clone())).await;
+    assert_eq!(other.closed().await, "seat_taken");
+    for _ in 0..3 {
+        let mut again = Page::come(&code, OTHER_TAB, 0).await;
+        let closed = again.until("closed", |_| true).await;
+        assert_eq!(closed["why"], json!("seat_taken"));
+        assert!(closed["seconds"].as_u64().is_some_and(|seconds| (60..=120).contains(&seconds)), "{closed}");
+        assert!(again.heard.iter().all(|message| message.get("taken").is_none()), "{:?}", again.heard);
+    }
+    let nobody = client.ask(request::Body::AnswerGuest(no)).await.expect_err("nobody asks");
     assert_eq!(nobody.code(), control::RefusalCode::RefusalNoOffer);
 }
 
