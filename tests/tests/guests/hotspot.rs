@@ -36,6 +36,10 @@ struct Network {
     refuses: bool,
     /// Does not connect the adapter to the network of before.
     keeps_away: bool,
+    /// A network that is ended stays active.
+    lingers: bool,
+    /// What another access point of the host keeps while one begins or ends.
+    next: Option<&'static str>,
     /// Where the host keeps what was connected before, and whether something was there when it asked for its network.
     file: PathBuf,
     was_kept: bool,
@@ -43,8 +47,18 @@ struct Network {
     active: u32,
     /// Profile and options of the host's request.
     made: Option<(HashMap<String, PropMap>, PropMap)>,
-    /// Methods called since then.
+    /// How often the host has asked for a network.
+    asked: u32,
+    /// Other methods called.
     calls: Vec<String>,
+}
+
+impl Network {
+    fn another_begins(&self) {
+        if let Some(kept) = self.next {
+            std::fs::write(&self.file, kept).expect("written");
+        }
+    }
 }
 
 struct Manager {
@@ -95,6 +109,8 @@ fn answer(network: &mut Network, message: &Message) -> Message {
         }
         Some("AddAndActivateConnection2") => {
             network.was_kept = network.file.exists();
+            network.asked += 1;
+            network.another_begins();
             if network.refuses {
                 let name = "org.freedesktop.NetworkManager.PermissionDenied".into();
                 return message.error(&name, c"not allowed");
@@ -119,7 +135,10 @@ fn answer(network: &mut Network, message: &Message) -> Message {
         }
         Some(method @ "DeactivateConnection") => {
             network.calls.push(method.to_owned());
-            network.active = DEACTIVATED;
+            network.another_begins();
+            if !network.lingers {
+                network.active = DEACTIVATED;
+            }
             message.method_return()
         }
         Some(method @ "ActivateConnection") => {
@@ -307,6 +326,63 @@ async fn a_network_of_before_that_does_not_come_back_is_tried_again_at_the_next_
     settle("it is tried again", || manager.calls().len() == 3).await;
     assert_eq!(manager.calls()[2], back);
     settle("and then left to people", || !file.exists()).await;
+}
+
+/// What another access point of the host has kept.
+const NEXT: &str = "wlan0\nelsewhere\nQiyou-next\n";
+
+#[tokio::test]
+async fn a_network_that_is_refused_leaves_what_the_next_one_has_kept() {
+    let (bus, mut house) = (PrivateBus::start(), House::new(178));
+    let manager = Manager::start(&bus, Network { refuses: true, next: Some(NEXT), ..able() });
+    let mut anna = device(&mut house, &bus).await;
+    let file = anna.directory().join("before-hotspot");
+    manager.network.lock().expect("no panic").file.clone_from(&file);
+    set(&mut anna.client, true).await;
+    anna.client.until("it is refused", |seen| seen.hotspot.trouble.is_some()).await;
+    assert_eq!(std::fs::read_to_string(&file).expect("kept"), NEXT);
+}
+
+#[tokio::test]
+async fn a_network_that_ends_leaves_what_the_next_one_has_kept() {
+    let (bus, mut house) = (PrivateBus::start(), House::new(179));
+    let manager = Manager::start(&bus, able());
+    let mut anna = up(&mut house, &bus, &manager).await;
+    let file = anna.directory().join("before-hotspot");
+    {
+        let mut network = manager.network.lock().expect("no panic");
+        network.file.clone_from(&file);
+        network.next = Some(NEXT);
+    }
+    manager.becomes(DEACTIVATED);
+    // That is said when all is done.
+    anna.client.until("it is said", |seen| seen.hotspot.trouble.is_some()).await;
+    assert_eq!(manager.calls(), ["DeactivateConnection", &format!("ActivateConnection {HOME}")]);
+    assert_eq!(std::fs::read_to_string(&file).expect("kept"), NEXT);
+}
+
+#[tokio::test]
+async fn a_network_that_begins_while_the_one_before_ends_returns_to_what_was_connected_before_both() {
+    let (bus, mut house) = (PrivateBus::start(), House::new(180));
+    let manager = Manager::start(&bus, Network { keeps_away: true, lingers: true, ..able() });
+    let mut anna = up(&mut house, &bus, &manager).await;
+    let file = anna.directory().join("before-hotspot");
+    let first = anna.client.seen.hotspot.ssid.clone();
+    set(&mut anna.client, false).await;
+    anna.client.until("it is off", |seen| seen.hotspot.state() == HotspotState::HotspotOff).await;
+    settle("it is to end", || manager.calls().len() == 2).await;
+    set(&mut anna.client, true).await;
+    settle("NetworkManager is asked again", || manager.network.lock().expect("no panic").asked == 2).await;
+    manager.becomes(ACTIVATED);
+    anna.client.until("it is up", |seen| seen.hotspot.state() == HotspotState::HotspotOn).await;
+    let second = anna.client.seen.hotspot.ssid.clone();
+    assert_ne!(second, first);
+    let kept = std::fs::read_to_string(&file).expect("kept");
+    assert_eq!(kept, format!("wlan0\n{HOME_UUID}\n{second}\n"), "not the network that was ending");
+    set(&mut anna.client, false).await;
+    settle("it is to end, too", || manager.calls().len() == 4).await;
+    let both = ["DeactivateConnection".to_owned(), format!("ActivateConnection {HOME}")];
+    assert_eq!(manager.calls(), [both.clone(), both].concat());
 }
 
 #[tokio::test]

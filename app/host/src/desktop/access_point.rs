@@ -23,6 +23,11 @@ pub(crate) struct Network {
     pub(crate) passphrase: String,
 }
 
+impl Network {
+    /// What the names of our networks, and of their profiles, begin with.
+    pub(crate) const PREFIX: &str = "Qiyou-";
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AccessPointNews {
     /// The network is up; this device has this address in it.
@@ -162,6 +167,13 @@ mod linux {
     struct Profile {
         uuid: String,
         name: String,
+    }
+
+    impl Profile {
+        /// Whether it is that of an access point of ours.
+        fn is_ours(&self) -> bool {
+            self.name.starts_with(Network::PREFIX)
+        }
     }
 
     struct Manager<'bus> {
@@ -336,11 +348,20 @@ mod linux {
         let connection = connected.connection.clone();
         let manager = Manager { connection: &connection };
         let device = manager.adapter().await?;
-        let before = manager.active(&device).await;
-        if let Some(Profile { uuid, .. }) = &before {
-            let interface = manager.at(&device).get(DEVICE, "Interface").await.unwrap_or_default();
+        let interface: String = manager.at(&device).get(DEVICE, "Interface").await.unwrap_or_default();
+        let active_before = manager.active(&device).await;
+        let uuid = match &active_before {
+            // One that is still ending: it has kept what was connected before it.
+            Some(profile) if profile.is_ours() => {
+                file.read().filter(|kept| kept.interface == interface).map(|kept| kept.uuid)
+            }
+            Some(profile) => Some(profile.uuid.clone()),
+            None => None,
+        };
+        let before = uuid.map(|uuid| Before { interface, uuid, ours: network.ssid.clone() });
+        if let Some(before) = &before {
             // Before the adapter leaves it: from then on this program may end at any moment.
-            file.keep(&Before { interface, uuid: uuid.clone(), ours: network.ssid.clone() });
+            file.keep(before);
         }
         let mut options = PropMap::new();
         options.insert("persist".into(), Variant(Box::new("volatile".to_owned())));
@@ -358,8 +379,11 @@ mod linux {
             Err(error) => {
                 let trouble = of_call(error);
                 // Where the adapter is still connected, nothing has happened.
-                if before.is_some() && manager.active(&device).await == before {
-                    file.forget();
+                if before.is_some()
+                    && active_before.as_ref().is_some_and(|profile| !profile.is_ours())
+                    && manager.active(&device).await == active_before
+                {
+                    file.forget_if(before.as_ref());
                 }
                 return Err(trouble);
             }
@@ -397,8 +421,13 @@ mod linux {
         }
         // NetworkManager connects to networks it may join by itself; this also returns to one that a person chose.
         if let Some(before) = before {
+            // Our next one, which has begun meanwhile, stays; it returns to the same.
+            let is_next = |profile: Profile| profile.is_ours() && profile.name != network.ssid;
+            if manager.active(&device).await.is_some_and(is_next) {
+                return ended;
+            }
             match manager.connect(device, &before.uuid).await {
-                Ok(()) => file.forget(),
+                Ok(()) => file.forget_if(Some(&before)),
                 Err(error) => info!(%error, "the network of before is not there; the next start tries again"),
             }
         }

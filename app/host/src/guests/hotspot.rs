@@ -68,7 +68,8 @@ impl Hotspot {
         }
         let text: String = random.iter().map(|byte| char::from(ALPHABET[usize::from(byte % 32)])).collect();
         let (name, passphrase) = text.split_at(4);
-        let network = Network { ssid: format!("Qiyou-{name}"), passphrase: passphrase.to_owned() };
+        let network =
+            Network { ssid: format!("{}{name}", Network::PREFIX), passphrase: passphrase.to_owned() };
         let (sender, stop) = oneshot::channel();
         self.last_ticket += 1;
         let ticket = self.last_ticket;

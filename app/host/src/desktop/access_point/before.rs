@@ -52,7 +52,7 @@ impl BeforeFile {
         }
     }
 
-    pub(super) fn forget(&self) {
+    fn forget(&self) {
         if let Some(path) = &self.0 {
             // It may not exist.
             let _ = fs::remove_file(path);
