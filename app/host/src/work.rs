@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use proto::control::{RefusalCode, Words};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 use tokio_util::task::TaskTracker;
 use tracing::{info, warn};
 
@@ -53,6 +53,8 @@ pub(crate) struct Work {
     backups: usize,
     trials: usize,
     reviews: Reviews,
+    /// Closed once the last [`review_in_order`](Self::review_in_order) has ended.
+    last_in_order: Option<oneshot::Receiver<()>>,
     /// Computations that their client can stop.
     stoppable: Vec<(Job, ClientId, JobContext)>,
 }
@@ -138,6 +140,24 @@ impl Work {
             if tokio::task::spawn_blocking(read).await.is_err() {
                 warn!("a kept match could not be read");
             }
+        }
+    }
+
+    /// As [`review`](Self::review), but one after the other, in the order of the calls.
+    pub(crate) fn review_in_order<F: FnOnce() + Send + 'static>(
+        &mut self,
+        read: F,
+    ) -> impl Future<Output = ()> + Send + use<F> {
+        let (ended, end) = oneshot::channel::<()>();
+        let before = self.last_in_order.replace(end);
+        let review = self.review(read);
+        async move {
+            if let Some(before) = before {
+                // Nothing is ever sent: this waits until the other end is dropped.
+                let _ = before.await;
+            }
+            review.await;
+            drop(ended);
         }
     }
 
@@ -245,6 +265,33 @@ mod tests {
         }
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3, 4]);
+    }
+
+    #[tokio::test]
+    async fn what_is_in_order_begins_after_the_one_before_has_ended_even_by_a_panic() {
+        let mut work = Work::default();
+        let (began, mut begun) = tokio::sync::mpsc::unbounded_channel();
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let wait = Arc::new(std::sync::Mutex::new(wait));
+        let mut all = Vec::new();
+        for number in 0..4 {
+            let (began, wait) = (began.clone(), Arc::clone(&wait));
+            all.push(work.review_in_order(move || {
+                began.send(number).expect("heard");
+                wait.lock().expect("no panic").recv().expect("let go");
+                assert_ne!(number, 1, "this one panics, once it has let go of the lock");
+            }));
+        }
+        // Whichever is polled first.
+        for one in all.into_iter().rev() {
+            tokio::spawn(one);
+        }
+        for number in 0..4 {
+            assert_eq!(begun.recv().await, Some(number));
+            tokio::task::yield_now().await;
+            assert!(begun.try_recv().is_err(), "one at a time");
+            go.send(()).expect("it waits");
+        }
     }
 
     #[test]

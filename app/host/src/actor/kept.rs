@@ -80,12 +80,19 @@ impl Actor {
         self.replay(responder, move || archive::room(saved).map(|room| Replayed::Kept(Box::new(room))));
     }
 
-    /// Changes the notes of a kept match, which is replayed for it.
+    /// Changes the notes of a kept match, which is replayed for it. Changes are made in the order in which they are asked for.
     pub(crate) fn edit_notes(&mut self, responder: Responder, asked: control::EditNotes) {
-        match notes::to_edit(asked, &self.journal) {
-            Ok(edit) => self.replay(responder, move || Ok(Replayed::Notes(Box::new(edit()?)))),
-            Err(refusal) => responder.refuse(refusal),
-        }
+        let edit = match notes::to_edit(asked, &self.journal) {
+            Ok(edit) => edit,
+            Err(refusal) => return responder.refuse(refusal),
+        };
+        let inbox = self.inbox.clone();
+        let edit = move || {
+            let edited = edit().map(|edited| Replayed::Notes(Box::new(edited)));
+            // Sending fails only after the actor has ended.
+            drop(inbox.send(Message::Replayed(responder, edited)));
+        };
+        self.tasks.spawn(self.work.review_in_order(edit));
     }
 
     /// Replays or makes a match on another thread; [`replayed`](Self::replayed) answers.
@@ -166,8 +173,11 @@ impl Actor {
 
 #[cfg(test)]
 mod tests {
+    use engine::notes::At;
+    use engine::{GameKind, Side};
     use proto::board::Game;
-    use proto::control::request;
+    use proto::control::{edit_notes, request};
+    use session::MatchRecord;
     use tokio::sync::mpsc;
 
     use super::*;
@@ -197,5 +207,34 @@ mod tests {
         }
         let room = host.rooms.values().next().expect("begun, and answered");
         assert!(room.record().setup.to_string().contains("1000x1000"), "{}", room.record().setup);
+    }
+
+    #[tokio::test]
+    async fn a_comment_that_is_written_on_while_it_is_kept_stays_as_it_was_written_last() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let (inbox, messages) = mpsc::unbounded_channel();
+        let mut host =
+            Actor::new(HostConfig::new(folder.path()), inbox, messages).expect("a disk that works");
+        let record = MatchRecord::new(MatchId([1; 16]), GameKind::Gomoku.default_setup(), Side::First);
+        host.journal.keep(|store| store.begin(&record, Seat::BOTH_HERE, 1)).expect("saved");
+        let written = "a comment, letter by letter";
+        let (queue, answers) = mpsc::channel(written.len());
+        let connection = tokio::spawn(std::future::pending::<()>()).abort_handle();
+        for length in 1..=written.len() {
+            let edit = control::EditNotes {
+                room_id: record.id.to_string(),
+                change: Some(edit_notes::Change::Comment(written[..length].into())),
+                ..control::EditNotes::default()
+            };
+            let responder = Responder::new(&queue, connection.clone(), ClientId(1), length as u64);
+            host.request(responder, request::Body::EditNotes(edit));
+        }
+        assert!(answers.is_empty(), "all are asked for before the first is kept");
+        while answers.len() < written.len() {
+            let message = host.messages.recv().await.expect("the host has the other end");
+            host.hear(message);
+        }
+        let kept = notes::legible(record.id, &host.journal).expect("notes");
+        assert_eq!(kept.notes.comment(At::Main(0)), written);
     }
 }
