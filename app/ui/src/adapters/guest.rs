@@ -17,6 +17,9 @@ use crate::screens::{Dialog, GuestAdapter, HotspotPhase, MainWindow, Remark};
 #[derive(Default)]
 pub(crate) struct Guest {
     shown: Option<Shown>,
+    /// The match whose code was closed last while its dialog was open, and whether that was for spectators: its rematch takes the
+    /// code along.
+    closed: Option<(String, bool)>,
     picture: Image,
     /// QR code of this device's Wi-Fi.
     join_picture: Image,
@@ -95,12 +98,19 @@ impl Guest {
         }
         // Another program, or the end of the match, has closed the code.
         if let event::Body::GuestGone(gone) = event
-            && self.shown.as_ref().is_some_and(|shown| shown.has_gone(gone))
+            && let Some(shown) = self.shown.take_if(|shown| shown.has_gone(gone))
         {
-            self.shown = None;
+            self.closed = is_open.then_some((shown.room, shown.watch));
             if is_open {
                 cx.go.dialog(Dialog::None);
             }
+        }
+        if let event::Body::Room(room) = event
+            && let Some((before, watch)) =
+                self.closed.take_if(|(before, _)| *before == room.follows || *before == room.id)
+            && before == room.follows
+        {
+            show_moved(room, watch, cx);
         }
         let event::Body::Guest(guest) = event else { return };
         let came = |shown: &Shown| shown.room == guest.room_id && !shown.watch && guest.side() == shown.side;
@@ -210,6 +220,18 @@ pub(super) fn is_guest(seat: &Seat) -> bool {
 /// Asks for the code for spectators, or of the first guest's seat in which nobody is.
 pub(super) fn show_code(room: String, watch: bool, cx: &mut Cx<'_>) {
     ask_for(room, watch, wire::Side::Unspecified, false, cx);
+}
+
+/// Shows the code that this match has from the one before it: the one for spectators, or the only seat's.
+fn show_moved(room: &control::Room, watch: bool, cx: &mut Cx<'_>) {
+    let is_it = |guest: &&control::Guest| {
+        guest.room_id == room.id && watch == (guest.side() == wire::Side::Unspecified)
+    };
+    let mut codes = cx.known.state.guests.values().filter(is_it);
+    if let (Some(code), None) = (codes.next(), codes.next()) {
+        let side = code.side();
+        ask_for(room.id.clone(), watch, side, false, cx);
+    }
 }
 
 fn ask_for(room: String, watch: bool, side: wire::Side, renew: bool, cx: &mut Cx<'_>) {

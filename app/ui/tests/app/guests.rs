@@ -354,3 +354,71 @@ fn others_watch_by_a_code_of_their_own_and_are_counted() {
     let close = control::CloseGuestCode { room_id: "room".into(), watch: true, ..Default::default() };
     assert_eq!(only(&mut told), request::Body::CloseGuestCode(close));
 }
+
+/// What the host says when guests agree on a rematch: the codes of these sides move to the new match.
+fn rematch(told: &Told, sides: &[Side]) {
+    for &side in sides {
+        told.say(event::Body::GuestGone(control::GuestGone { room_id: "room".into(), side: side.into() }));
+        let moved = control::Guest { room_id: "next".into(), side: side.into(), ..Default::default() };
+        told.say(event::Body::Guest(moved));
+    }
+    told.say(event::Body::RoomGone(control::Gone { id: "room".into() }));
+    told.say(event::Body::Room(control::Room {
+        id: "next".into(),
+        follows: "room".into(),
+        ..with_two_guests("Guo", "Ben")
+    }));
+}
+
+#[test]
+fn the_code_for_watching_stays_on_the_screen_when_two_guests_begin_a_rematch() {
+    let stage = Stage::new();
+    let mut told = playing_at(&stage, TALL, with_two_guests("Guo", "Ben"));
+    told.app.window().global::<GuestAdapter<'_>>().invoke_show(true);
+    show_guest_code(&mut told);
+    told.say(event::Body::Guest(control::Guest { room_id: "room".into(), ..Default::default() }));
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::GuestCode);
+    rematch(&told, &[Side::Unspecified, Side::First, Side::Second]);
+    stage.settle(&told.scene);
+    let show = show_guest_code(&mut told);
+    assert_eq!((show.room_id.as_str(), show.watch, show.renew), ("next", true, false));
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::GuestCode);
+    assert!(says(&told, "Scan to watch"));
+}
+
+/// Whether no code is on the screen or asked for.
+fn shows_no_code(told: &mut Told) -> bool {
+    let asked = told.asked();
+    let asks = asked.iter().any(|one| matches!(body(one), request::Body::ShowGuestCode(_)));
+    !asks && dialog(told) == Dialog::None
+}
+
+#[test]
+fn a_rematch_shows_no_code_whose_dialog_was_closed() {
+    let stage = Stage::new();
+    let mut told = playing_at(&stage, TALL, with_two_guests("Guo", "Ben"));
+    told.app.window().global::<GuestAdapter<'_>>().invoke_show(true);
+    show_guest_code(&mut told);
+    stage.settle(&told.scene);
+    told.scene.key(slint::platform::Key::Escape);
+    stage.settle(&told.scene);
+    rematch(&told, &[Side::Unspecified]);
+    stage.settle(&told.scene);
+    assert!(shows_no_code(&mut told));
+}
+
+#[test]
+fn a_rematch_shows_no_code_that_it_has_not_taken_along() {
+    let stage = Stage::new();
+    let mut told = playing_at(&stage, TALL, with_two_guests("Guo", "Ben"));
+    told.app.window().global::<GuestAdapter<'_>>().invoke_show(true);
+    show_guest_code(&mut told);
+    stage.settle(&told.scene);
+    // Another program ends it.
+    told.say(event::Body::GuestGone(control::GuestGone { room_id: "room".into(), ..Default::default() }));
+    rematch(&told, &[]);
+    stage.settle(&told.scene);
+    assert!(shows_no_code(&mut told));
+}
