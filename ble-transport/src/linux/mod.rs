@@ -338,6 +338,13 @@ impl Supervisor {
         if blocked || (self.service && power.is_none()) {
             retry = Some(earlier(retry, now + LOOK_AT_SWITCH));
         }
+        // Otherwise a device at which nothing happens would stay unheard after some refused advertisements.
+        if wants.listening
+            && ability == Ability::ScanOnly
+            && let Some(used) = &self.adapter
+        {
+            retry = Some(earlier(retry, (used.tested + ADVERTISE_AGAIN).max(now + RETRY)));
+        }
         [retry, turn_ends.map(Instant::from_std)].into_iter().flatten().min()
     }
 
