@@ -165,7 +165,7 @@ fn went_over(name: &'static str, begun: Instant, report: &mut Report) {
 const WATCHERS: u32 = 32;
 
 /// As good as for ever: until the next cut.
-const FOR_GOOD: Duration = Duration::from_hours(1);
+pub(crate) const FOR_GOOD: Duration = Duration::from_hours(1);
 
 /// Out of range for this long, an adapter's limitation is detected: three attempts a second apart fail.
 const FOUND_OUT: Duration = Duration::from_secs(5);
@@ -612,9 +612,9 @@ impl<'a> Table<'a> {
                 self.player(who).guest.say_sleep(true).await?;
                 let told = |view: &View| view.over() || view.room.as_ref().is_some_and(|room| room.left);
                 self.player(other).until("the goodbye of a device that goes to sleep", told).await?;
-                self.no_link().await?;
+                no_link(self.air).await?;
                 // The machine is stopped without logind's wait, which may be before the adapter has heard that its scan is over.
-                self.no_scan(who).await?;
+                no_scan(self.air, who.side()).await?;
                 self.player(who).guest.freeze(time).await?;
                 if !self.over() {
                     // The waking device searches for the other: until then neither scans, unless a move made since the goodbye
@@ -691,30 +691,8 @@ impl<'a> Table<'a> {
     /// (`hci_chan_del`) when an adapter goes away while bluetoothd has or opens a channel, and takes bluetoothd down.
     async fn without_a_link(&self) -> Result<()> {
         self.air.fault(Fault::Cut { away: Duration::from_millis(1500) }).await?;
-        self.no_link().await?;
+        no_link(self.air).await?;
         sleep(Duration::from_millis(800)).await;
-        Ok(())
-    }
-
-    /// Waits until the link has ended by itself, which takes BlueZ 2 to 3 s.
-    async fn no_link(&self) -> Result<()> {
-        let begun = Instant::now();
-        while self.air.reading().await?.links > 0 {
-            ensure!(begun.elapsed() < Duration::from_secs(20), "a link will not end");
-            sleep(Duration::from_millis(100)).await;
-        }
-        Ok(())
-    }
-
-    async fn no_scan(&self, who: Who) -> Result<()> {
-        let begun = Instant::now();
-        while self.air.reading().await?.scans[who.side() as usize] {
-            ensure!(
-                begun.elapsed() < Duration::from_secs(20),
-                "a device that goes to sleep goes on scanning"
-            );
-            sleep(Duration::from_millis(100)).await;
-        }
         Ok(())
     }
 
@@ -787,6 +765,26 @@ impl<'a> Table<'a> {
         }
         Ok(())
     }
+}
+
+/// Waits until the link has ended by itself, which takes BlueZ 2 to 3 s.
+pub(crate) async fn no_link(air: &Air) -> Result<()> {
+    let begun = Instant::now();
+    while air.reading().await?.links > 0 {
+        ensure!(begun.elapsed() < Duration::from_secs(20), "a link will not end");
+        sleep(Duration::from_millis(100)).await;
+    }
+    Ok(())
+}
+
+/// Waits until the device at this side, which goes to sleep, does not scan.
+pub(crate) async fn no_scan(air: &Air, side: Side) -> Result<()> {
+    let begun = Instant::now();
+    while air.reading().await?.scans[side as usize] {
+        ensure!(begun.elapsed() < Duration::from_secs(20), "a device that goes to sleep goes on scanning");
+        sleep(Duration::from_millis(100)).await;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -356,6 +356,13 @@ impl Guest {
         Ok(())
     }
 
+    /// Sets the wall clock on by this time and no other clock, as it is found after a suspend: when QEMU stops, all clocks go on.
+    pub(crate) async fn skip(&self, time: Duration) -> Result<()> {
+        let set = format!("date -s @$(($(date +%s) + {}))", time.as_secs());
+        self.run(User::Root, &["sh", "-c", &set], Duration::from_secs(10)).await?;
+        Ok(())
+    }
+
     /// Number of voluntary context switches of each thread of the host since its start: name and count. Each is a wake-up.
     pub(crate) async fn wakes_of_host(&self) -> Result<Vec<(String, u64)>> {
         let each = "for t in /proc/$(pidof qiyoud)/task/*; do \

@@ -5,6 +5,7 @@ use crate::bare::Bare;
 use crate::cell::Cell;
 use crate::emulator::Emulator;
 use crate::faults;
+use crate::field;
 use crate::game::{Dice, GOMOKU, OTHERS, Strike, Table, Who};
 use crate::guest::{Guest, Heard, Parts};
 use crate::orders::{Output, User};
@@ -94,6 +95,8 @@ enum Part {
     Suspends,
     /// Another Bluetooth stack connects to a host, violates the protocol, and relays between two hosts.
     Strangers,
+    /// Two people do the field test, `qiyouctl field-test`, with every interruption that it asks for.
+    Field,
 }
 
 /// A hanging run must not take down CI's job. The expected time is a bar in the report: other load on the machine slows the
@@ -194,6 +197,10 @@ async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> 
         strangers::come_and_go(lab, &stack, report).await.context("strangers")?;
         lab.clear_the_air().await?;
         println!("ble-lab: strangers came and went in {:.0} s", begun.elapsed().as_secs_f64());
+    }
+    if plays(Part::Field) {
+        field::play(lab, report).await.context("the field test")?;
+        lab.clear_the_air().await?;
     }
     if plays(Part::Bare) {
         bare(lab, report).await.context("the bare service")?;

@@ -15,6 +15,7 @@ mod board;
 mod cell;
 mod emulator;
 mod faults;
+mod field;
 mod game;
 mod guest;
 mod h4;
