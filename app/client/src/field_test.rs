@@ -2,7 +2,8 @@
 //!
 //! One device leads: it finds the other, connects, invites, plays and tells both people what to do. The other one follows: it
 //! accepts the match, answers each move, and notes when the link was lost and came back. Both write a report that names nobody.
-//! Throughput is not measured: between devices no message is long enough.
+//! Goodput is not measured: a match sends some hundred bytes at a time, whose time is the echo's, and a filler would need a message of
+//! its own in the protocol. What the stream carries is measured in the Bluetooth lab.
 //!
 //! [`FieldTest`] is a machine without input or output: its user gives it the host's state after each event, the time, replies
 //! and what the person does, and carries out what it returns. `qiyouctl field-test` and the app are its users.
