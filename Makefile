@@ -164,7 +164,7 @@ ble-strangers: ## run only the lab's strangers: another Bluetooth stack connects
 	@scripts/need build lab
 	tests/ble-lab/run --only strangers
 
-ble-soak: ## run the lab with many cuts, kills and restarts
+ble-soak: ## run the whole lab with many cuts, kills and restarts, in the cell debian-12; CELL=debian-13: in another
 	@scripts/need build lab
 	tests/ble-lab/run --cell $(or $(CELL),debian-12) --soak
 
