@@ -16,6 +16,8 @@ else
 BUILD = build --profile $(PROFILE) --locked -p qiyou -p host -p qiyouctl -p engine --features $(PACKED),host/online,host/guest
 endif
 BUILT = $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
+# Packages for others are the same wherever they are built; tests pack what `make build` has built.
+SAME = $(if $(filter dev,$(PROFILE)),,scripts/without-paths)
 .DEFAULT_GOAL := help
 # Every test program runs with a time limit: cargo starts it through scripts/within.
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
@@ -72,13 +74,15 @@ night: ## run what takes too long for each change: make night, or make night PAR
 	@scripts/need build test lab carriers
 	scripts/night $(PARTS)
 
-deb: build ## build the Debian packages qiyou and qiyoud in target/deb, checked by lintian
-	@scripts/need deb
-	QIYOU_BUILT=$(BUILT) scripts/deb
+deb: ## build the Debian packages qiyou and qiyoud in target/deb, checked by lintian; the same bytes wherever it is done
+	@scripts/need build deb
+	$(SAME) $(CARGO) $(BUILD)
+	QIYOU_BUILT=$(BUILT) $(SAME) scripts/deb
 
-tarball: build ## build a tarball with ./install --user, for read-only systems; in target/deb
-	@scripts/need deb
-	QIYOU_BUILT=$(BUILT) scripts/tarball
+tarball: ## build a tarball with ./install --user, for read-only systems; in target/deb
+	@scripts/need build deb
+	$(SAME) $(CARGO) $(BUILD)
+	QIYOU_BUILT=$(BUILT) $(SAME) scripts/tarball
 
 repository: deb ## build a signed apt repository of the packages in target/repository: make repository KEY=you@example.org
 	@KEY='$(KEY)' scripts/repository
