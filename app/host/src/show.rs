@@ -242,11 +242,7 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
         }
         AnyGame::Xiangqi(game) => {
             if let Some(opening) = game.opening() {
-                facts.push(control::Fact {
-                    kind: FactKind::FactOpening.into(),
-                    words: Some(words(|language| opening.name(language))),
-                    ..control::Fact::default()
-                });
+                facts.push(named(|language| opening.name(language)));
             }
             if let Some(check) = game.check() {
                 let [zh, en] = check.words;
@@ -258,7 +254,21 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
                 });
             }
         }
-        AnyGame::Go(_) | AnyGame::LightsOut(_) => {}
+        AnyGame::Go(game) => {
+            if let Some(opening) = game.opening() {
+                facts.push(named(|language| opening.name(language).into()));
+            }
+        }
+        AnyGame::LightsOut(_) => {}
+    }
+}
+
+/// The opening has this name.
+fn named(say: impl Fn(Language) -> String) -> control::Fact {
+    control::Fact {
+        kind: control::FactKind::FactOpening.into(),
+        words: Some(words(say)),
+        ..control::Fact::default()
     }
 }
 

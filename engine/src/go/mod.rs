@@ -1,7 +1,7 @@
 //! Go 围棋.
 //!
 //! `board` is the rules' board, `rules` the game with ko, passes and the agreement on dead stones, `score` the scoring,
-//! `setup` the options.
+//! `setup` the options, `openings` the names of beginnings.
 //!
 //! The bot is separate from the rules: `stones` is its own faster board of `cells`, with `shape` (eyes and patterns), `tactics` and
 //! `ladder`; `playout` is the playout policy, `prior` and `tree` the nodes that `search` grows by the parameters of `weights`,
@@ -17,6 +17,7 @@ mod ladder;
 mod learn;
 mod life;
 mod net;
+mod openings;
 mod options;
 mod patterns;
 mod playout;
@@ -39,6 +40,7 @@ pub use bot::{Analysis, Considered, GoBot, PassWhen, PlayedOut, play_out};
 pub use learn::{PatternTrainingConfig, train_patterns};
 pub use life::{Chain, Fate, Status};
 pub use net::{NetGames, NetGamesSetup};
+pub use openings::Opening;
 pub use resign::Resigning;
 pub use rules::{Go, GoMove};
 pub use score::Score;

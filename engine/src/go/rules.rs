@@ -10,6 +10,7 @@
 use std::collections::HashSet;
 
 use super::board::{Board, Cell, Effect, Vertex};
+use super::openings::{Beginning, Opening};
 use super::score::{self, Score};
 use super::setup::points_text;
 use super::{GoSetup, Handicap, Superko};
@@ -81,6 +82,8 @@ pub struct Go {
     last: Option<GoMove>,
     /// The decision before the last one.
     before: Option<GoMove>,
+    /// The first stones, for the name of the opening; `None` later, and when the game began elsewhere.
+    beginning: Option<Beginning>,
 }
 
 /// Why stones cannot be put on a board.
@@ -160,6 +163,11 @@ impl Go {
             told.push_str(&disputed);
         }
         Some(told)
+    }
+
+    /// The opening by its name, as long as the game knows its first stones.
+    pub fn opening(&self) -> Option<Opening> {
+        self.beginning.as_ref()?.opening()
     }
 
     /// The stone on a point, if there is one.
@@ -247,11 +255,15 @@ impl Go {
             ply: 0,
             last: None,
             before: None,
+            beginning: Some(Beginning::new(setup.size, setup.handicap == Handicap::None)),
         };
         if let Handicap::Stars(stones) = setup.handicap {
             for (column, row) in setup.stars(stones).expect("the setup is checked") {
-                let place = go.board.place(Point::new(column.into(), row.into()));
-                go.board.put(place.expect("stars are on the board"), Side::First);
+                let star = Point::new(column.into(), row.into());
+                go.board.put(go.board.place(star).expect("stars are on the board"), Side::First);
+                if let Some(beginning) = &mut go.beginning {
+                    beginning.give(star);
+                }
             }
             go.turn = Side::Second;
         }
@@ -308,6 +320,7 @@ impl Go {
             disputed: Vec::new(),
             past: HashSet::new(),
             handicap_left: 0,
+            beginning: None,
             ..self.clone()
         };
         go.remember();
@@ -411,6 +424,11 @@ impl Go {
 
     fn put(&mut self, point: Point) {
         let place = self.board.place(point).expect("the move is for this board");
+        if let Some(beginning) = &mut self.beginning
+            && !beginning.add(point, self.turn)
+        {
+            self.beginning = None;
+        }
         let captured = self.board.put(place, self.turn);
         self.prisoners[self.turn.index()] += captured.len() as u32;
         self.ko = match captured[..] {

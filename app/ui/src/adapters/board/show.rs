@@ -270,7 +270,8 @@ fn show_facts(
     page.set_in_check(!check.is_empty());
     page.set_told(if check.is_empty() { said(FactKind::FactTold) } else { check }.into());
     let opening = said(FactKind::FactOpening);
-    let (title, card) = if board.game() == wire::Game::Xiangqi { ("", opening) } else { (opening, "") };
+    let long = matches!(board.game(), wire::Game::Xiangqi | wire::Game::Go);
+    let (title, card) = if long { ("", opening) } else { (opening, "") };
     page.set_fact(if title.is_empty() { said(FactKind::FactPhase) } else { title }.into());
     page.set_opening(card.into());
     // The pieces that a side has captured are those that the other has lost.
