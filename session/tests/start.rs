@@ -1,12 +1,18 @@
 //! Matches that begin from a position that was set up: both devices have it, and a version that does not know it is not asked.
 
 mod pair;
+#[path = "../../tests/src/seed.rs"]
+mod seed;
+#[path = "../../engine/tests/starts/mod.rs"]
+mod starts;
 
 use engine::start::Start;
-use engine::{Action, GameKind, Point, Setup, Side};
+use engine::xiangqi::{RepetitionRule, XiangqiSetup};
+use engine::{Action, AnyGame, GameKind, Point, Rng, Setup, Side};
 use pair::{ANNA, BERT, Pair, invite, small};
+use prost::Message as _;
 use proto::peer::{self, Envelope};
-use session::{Command, Input, MatchId, OfferKind, Refused};
+use session::{Command, Input, MatchId, MatchRecord, OfferKind, Refused, wire};
 
 /// Xiangqi without Red's left horse, Red to move.
 fn without_a_horse() -> Setup {
@@ -29,6 +35,116 @@ fn playing() -> (Pair, MatchId) {
 
 fn step(from: (u16, u16), to: (u16, u16)) -> Action {
     Action::Step { from: Point::new(from.0, from.1), to: Point::new(to.0, to.1) }
+}
+
+/// Setups of this game from random legal starts; those of xiangqi by both rules of repetition.
+fn set_up(game: GameKind, seed: u64) -> impl Iterator<Item = Setup> {
+    starts::legal(game, seed).zip(RepetitionRule::ALL.into_iter().cycle()).map(|(start, repetition)| {
+        let rules = match starts::rules(&start) {
+            Setup::Xiangqi(xiangqi) => Setup::Xiangqi(XiangqiSetup { repetition, ..xiangqi }),
+            other => other,
+        };
+        rules.begin_from(start).expect("a legal start")
+    })
+}
+
+/// An action after which the game goes on, if there is one.
+fn goes_on(position: &AnyGame, rng: &mut Rng) -> Option<Action> {
+    let mut actions = position.legal_actions();
+    rng.shuffle(&mut actions);
+    actions.into_iter().find(|&action| {
+        let mut next = position.clone();
+        next.act(action).is_ok() && next.outcome().is_none()
+    })
+}
+
+#[test]
+fn ten_thousand_random_starts_are_the_same_on_the_wire_and_in_records() {
+    let seed = seed::begin("starts on the wire", 21);
+    let mut rng = Rng::new(seed);
+    let mut before: Option<MatchRecord> = None;
+    for game in starts::GAMES {
+        for setup in set_up(game, seed).take(10_000 / starts::GAMES.len()) {
+            let bytes = wire::setup(&setup).encode_to_vec();
+            let told = proto::board::Setup::decode(&bytes[..]).expect("it was just encoded");
+            let read = wire::read_peer_setup(Some(&told)).expect("it was just written");
+            assert_eq!(read, setup);
+            assert_eq!(wire::setup(&read).encode_to_vec(), bytes, "there is one form");
+
+            // A few actions from there on both devices.
+            let [mut anna, mut bert] = [&setup, &read].map(|setup| AnyGame::new(setup).expect("legal"));
+            let mut mine = MatchRecord::new(MatchId([7; 16]), setup, Side::First);
+            while mine.actions.len() < 3
+                && let Some(action) = goes_on(&anna, &mut rng)
+            {
+                anna.act(action).expect("it is legal");
+                mine.actions.push(action);
+            }
+            let mut theirs = MatchRecord::new(MatchId([7; 16]), read, Side::Second);
+            theirs.actions = wire::unpack_actions(&wire::pack_actions(&mine.actions)).expect("just packed");
+            for &action in &theirs.actions {
+                bert.act(action).expect("it is legal there too");
+            }
+            assert!(mine.agrees_with(&theirs));
+            assert_eq!(mine.digest(), theirs.digest());
+            assert_eq!((anna.key(), anna.view()), (bert.key(), bert.view()));
+
+            let usual = MatchRecord { setup: mine.setup.clone().without_start(), ..mine.clone() };
+            assert_ne!(usual.digest(), mine.digest(), "the digest covers the start");
+            if let Some(before) = before.replace(mine.clone())
+                && before.setup != mine.setup
+            {
+                let begun = |record: &MatchRecord| MatchRecord { actions: Vec::new(), ..record.clone() };
+                assert_ne!(begun(&before).digest(), begun(&mine).digest(), "all of the start");
+            }
+        }
+    }
+}
+
+#[test]
+fn matches_from_random_starts_are_resumed_after_restarts_of_both_devices() {
+    let seed = seed::begin("starts resumed", 22);
+    let mut rng = Rng::new(seed);
+    let mut lost = 0;
+    for game in starts::GAMES {
+        for setup in set_up(game, seed).take(100) {
+            let mut pair = Pair::friends();
+            pair.connect();
+            pair.run();
+            let id = pair.begin(ANNA, setup.clone(), Side::First);
+            // Of two actions the second one is lost with the link and both devices.
+            for last in [false, true] {
+                let position = pair.devices[ANNA].state(id).position();
+                let Some(action) = goes_on(position, &mut rng) else { break };
+                let device = if position.turn() == Side::First { ANNA } else { BERT };
+                pair.act(device, id, action).expect("it is legal");
+                if last {
+                    lost += 1;
+                } else {
+                    pair.run();
+                }
+            }
+            for device in [BERT, ANNA] {
+                pair.restart(device);
+            }
+            pair.run();
+            pair.connect();
+            pair.run();
+            pair.check_level(id);
+            let record = pair.devices[BERT].state(id).record();
+            assert_eq!(record.setup, setup);
+            let mut again = AnyGame::new(&setup).expect("legal");
+            for &action in &record.actions {
+                again.act(action).expect("it was played");
+            }
+            for device in [ANNA, BERT] {
+                let state = pair.devices[device].state(id);
+                assert_eq!(state.position().view(), again.view());
+                assert_eq!(state.digest(), record.digest());
+            }
+        }
+    }
+    assert!(lost > 300, "{lost} actions arrived with the next link");
 }
 
 #[test]
@@ -103,7 +219,6 @@ fn a_version_that_does_not_know_starts_is_not_invited_to_one() {
 
 #[test]
 fn an_older_version_finds_no_game_in_an_invitation_from_a_start() {
-    use prost::Message as _;
     let told = session::wire::setup(&without_a_horse());
     // What a schema without field 6 decodes: the oneof has none of its fields.
     let mut bytes = told.encode_to_vec();
