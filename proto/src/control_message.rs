@@ -358,8 +358,14 @@ impl Bounded for Request {
             }
             Some(Body::AskContact(ask)) => id(&ask.account, "AskContact.account"),
             Some(Body::AnswerContact(answer)) => id(&answer.account, "AnswerContact.account"),
-            Some(Body::ShowGuestCode(show)) => id(&show.room_id, "ShowGuestCode.room_id"),
-            Some(Body::CloseGuestCode(close)) => id(&close.room_id, "CloseGuestCode.room_id"),
+            Some(Body::ShowGuestCode(show)) => {
+                id(&show.room_id, "ShowGuestCode.room_id")?;
+                id(&show.club_id, "ShowGuestCode.club_id")
+            }
+            Some(Body::CloseGuestCode(close)) => {
+                id(&close.room_id, "CloseGuestCode.room_id")?;
+                id(&close.club_id, "CloseGuestCode.club_id")
+            }
             Some(Body::AnswerGuest(answer)) => id(&answer.room_id, "AnswerGuest.room_id"),
             Some(Body::TakeTheirs(take)) => id(&take.room_id, "TakeTheirs.room_id"),
             Some(Body::ForgetStrength(forget)) => choice(forget.choice.as_ref()),
@@ -525,6 +531,7 @@ impl Bounded for Event {
             }
             Some(Body::Guest(guest)) => {
                 id(&guest.room_id, "Guest.room_id")?;
+                id(&guest.club_id, "Guest.club_id")?;
                 name(&guest.name, "Guest.name")
             }
             Some(Body::Hotspot(hotspot)) => {
@@ -534,7 +541,10 @@ impl Bounded for Event {
                 bound(hotspot.dark.len() <= limits::QR_SIDE * limits::QR_SIDE.div_ceil(8), "Hotspot.dark")?;
                 words(hotspot.trouble.as_ref(), "Hotspot.trouble")
             }
-            Some(Body::GuestGone(gone)) => id(&gone.room_id, "GuestGone.room_id"),
+            Some(Body::GuestGone(gone)) => {
+                id(&gone.room_id, "GuestGone.room_id")?;
+                id(&gone.club_id, "GuestGone.club_id")
+            }
             Some(Body::ComparisonGone(gone)) => id(&gone.id, "ComparisonGone.id"),
             Some(Body::Activated(activated)) => {
                 id(&activated.room_id, "Activated.room_id")?;

@@ -55,7 +55,8 @@ pub fn event(event: &Event) -> Value {
         Some(event::Body::RoomGone(gone)) => ("room_gone", json!({"id": gone.id})),
         Some(event::Body::Guest(one)) => ("guest", guest(one)),
         Some(event::Body::GuestGone(gone)) => {
-            ("guest_gone", json!({"room_id": gone.room_id, "side": words::side(gone.side)}))
+            let (room, club) = (&gone.room_id, &gone.club_id);
+            ("guest_gone", json!({"room_id": room, "club_id": club, "side": words::side(gone.side)}))
         }
         Some(event::Body::Engines(list)) => {
             ("engines", json!({"engines": list.engines.iter().map(engine).collect::<Vec<_>>()}))
@@ -231,10 +232,11 @@ pub fn gift(gift: &Gift) -> Value {
         "match": gift.r#match.as_ref().map(summary)})
 }
 
-/// An active guest code; `side` is `unspecified` for a spectators' code.
+/// An active guest code; `side` is `unspecified` for a spectators' code, and `room_id` is empty for that of a club evening.
 pub fn guest(guest: &Guest) -> Value {
-    json!({"room_id": guest.room_id, "side": words::side(guest.side), "name": guest.name,
-        "present": guest.present, "asks": guest.asks, "watchers": guest.watchers, "came": guest.came})
+    json!({"room_id": guest.room_id, "club_id": guest.club_id, "side": words::side(guest.side),
+        "name": guest.name, "present": guest.present, "asks": guest.asks, "watchers": guest.watchers,
+        "came": guest.came})
 }
 
 /// The stage of an attempt to connect.

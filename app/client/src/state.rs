@@ -48,7 +48,7 @@ pub struct HostState {
     pub gifts: Vec<Gift>,
     /// Open rooms, by id.
     pub rooms: BTreeMap<String, Room>,
-    /// Active guest codes, by room and side; side 0 is the spectators' code.
+    /// Active guest codes, by room or club evening and side; side 0 is the spectators' code, or the evening's.
     pub guests: BTreeMap<(String, i32), Guest>,
     /// The Wi-Fi network that this device makes for guests.
     pub hotspot: Hotspot,
@@ -93,8 +93,13 @@ impl HostState {
                 self.rooms.remove(&gone.id);
                 self.thinking.remove(&gone.id);
             }
-            Body::Guest(guest) => drop(self.guests.insert((guest.room_id.clone(), guest.side), guest)),
-            Body::GuestGone(gone) => drop(self.guests.remove(&(gone.room_id, gone.side))),
+            Body::Guest(guest) => {
+                let place = (format!("{}{}", guest.room_id, guest.club_id), guest.side);
+                self.guests.insert(place, guest);
+            }
+            Body::GuestGone(gone) => {
+                self.guests.remove(&(gone.room_id + &gone.club_id, gone.side));
+            }
             Body::Hotspot(hotspot) => self.hotspot = hotspot,
             Body::Connecting(connecting) => {
                 drop(self.connecting.insert(connecting.peer.clone(), connecting));

@@ -672,6 +672,9 @@ pub(crate) enum Verdict {
 
 #[derive(Args)]
 pub(crate) struct GuestPlace {
+    /// The code for the club evening that is not finished, instead of a room
+    #[arg(long, conflicts_with_all = ["watch", "side", "room"])]
+    pub(crate) evening: bool,
     /// The code for spectators instead of a seat
     #[arg(long, conflicts_with = "side")]
     pub(crate) watch: bool,

@@ -14,8 +14,13 @@ impl Conversation {
     pub(crate) async fn guest(&mut self, command: GuestCommand) -> Result<(), Failure> {
         match command {
             GuestCommand::Code { plain, renew, place } => {
-                let (room_id, side) = self.place(&place)?;
-                let show = control::ShowGuestCode { room_id, side, watch: place.watch, renew };
+                let show = if place.evening {
+                    control::ShowGuestCode { club_id: self.open_evening()?, renew, ..Default::default() }
+                } else {
+                    let (room_id, side) = self.place(&place)?;
+                    let watch = place.watch;
+                    control::ShowGuestCode { room_id, side, watch, renew, ..Default::default() }
+                };
                 let asked = request::Body::ShowGuestCode(show);
                 let reply::Body::GuestCode(code) = self.host.ask(asked).await? else {
                     return Err(unexpected());
@@ -29,8 +34,12 @@ impl Conversation {
                 )
             }
             GuestCommand::Close { place } => {
-                let (room_id, side) = self.place(&place)?;
-                let close = control::CloseGuestCode { room_id, side, watch: place.watch };
+                let close = if place.evening {
+                    control::CloseGuestCode { club_id: self.open_evening()?, ..Default::default() }
+                } else {
+                    let (room_id, side) = self.place(&place)?;
+                    control::CloseGuestCode { room_id, side, watch: place.watch, ..Default::default() }
+                };
                 self.ask_done(request::Body::CloseGuestCode(close)).await
             }
             GuestCommand::LetIn { place } => self.answer_guest(&place, true).await,
@@ -71,9 +80,22 @@ impl Conversation {
     }
 
     async fn answer_guest(&mut self, place: &GuestPlace, accept: bool) -> Result<(), Failure> {
+        if place.evening {
+            return Err(Failure::Usage("whoever looks at an evening takes no seat by its code".into()));
+        }
         let (room_id, side) = self.place(place)?;
         let answer = control::AnswerGuest { room_id, side, accept };
         self.ask_done(request::Body::AnswerGuest(answer)).await
+    }
+
+    /// The id of the evening of this device that is not finished.
+    fn open_evening(&self) -> Result<String, Failure> {
+        let is_open = |club: &&control::Club| {
+            club.keeper.is_empty() && club.state() != control::ClubState::ClubFinished
+        };
+        let club = self.host.state().clubs.values().find(is_open);
+        let none = || Failure::NotToBe("no evening of this device is unfinished".into());
+        club.map(|club| club.id.clone()).ok_or_else(none)
     }
 
     /// The room and the side's number that are meant.

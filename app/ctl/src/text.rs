@@ -248,6 +248,9 @@ pub(crate) fn hint(hint: &HintFound) -> String {
 
 /// A guest's code in one line.
 pub(crate) fn guest(guest: &Guest) -> String {
+    if !guest.club_id.is_empty() {
+        return format!("evening {}: {} looking", guest.club_id, guest.watchers);
+    }
     let id = guest.room_id.get(..8).unwrap_or(&guest.room_id);
     if guest.side() == Side::Unspecified {
         return format!("{id}  to watch: {} watching", guest.watchers);

@@ -47,12 +47,21 @@ pub enum Role {
     Seat(Side),
     /// Watching.
     Watcher,
+    /// Looking at a club evening.
+    Evening,
 }
 
-/// What one code gives access to: a seat of a room, or watching the room.
+impl Role {
+    /// Whether whoever comes acts; otherwise they only look, as one of at most 32.
+    pub const fn is_seat(self) -> bool {
+        matches!(self, Self::Seat(_))
+    }
+}
+
+/// What one code gives access to: a seat of a room, watching the room, or looking at a club evening.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The room's id.
+    /// The id of the room, or of the evening.
     pub room: String,
     /// The kind of access.
     pub role: Role,
@@ -123,7 +132,7 @@ pub struct Codes {
 
 struct Code {
     token: Token,
-    /// The browser that holds the seat, connected or not; `None` for a spectators' code.
+    /// The browser that holds the seat, connected or not; `None` for a code of spectators or of an evening.
     holder: Option<Holder>,
     waiting: Vec<Waiting>,
     /// When the last of them came, unless its question was answered with yes.
@@ -188,6 +197,11 @@ impl Codes {
     /// Whether this place has an active code.
     pub fn shows(&self, place: &Place) -> bool {
         self.by_place.contains_key(place)
+    }
+
+    /// The token of the active code of this place.
+    pub fn token(&self, place: &Place) -> Option<Token> {
+        self.by_place.get(place).map(|code| code.token)
     }
 
     /// Closes a code and every connection that used it.
@@ -257,7 +271,7 @@ impl Codes {
         let is_full = self.is_full_for(from);
         let code = self.by_place.get_mut(&place).expect("it was just found");
         code.came = true;
-        if place.role == Role::Watcher {
+        if !place.role.is_seat() {
             if is_full {
                 return close(Why::Full, Duration::ZERO);
             }
@@ -303,10 +317,11 @@ impl Codes {
         if matches!(message, Message::Hello(_)) {
             return Err(Denied::BadMessage);
         }
-        if message.room().is_some_and(|room| room != place.room) {
+        // An evening is no room.
+        if message.room().is_some_and(|room| room != place.room || place.role == Role::Evening) {
             return Err(Denied::OtherRoom);
         }
-        if place.role == Role::Watcher && !message.only_reads() {
+        if !place.role.is_seat() && !message.only_reads() {
             return Err(Denied::Watching);
         }
         Ok(place)
@@ -787,6 +802,40 @@ mod tests {
         assert_eq!((world.codes.in_room("a").count(), world.codes.in_room("b").count()), (25, 7));
         let (player, effects) = world.come_from([192, 168, 1, 1], token(1), "phone");
         assert_eq!(effects, welcome(player, seat("a")), "a seat is no place for spectators");
+    }
+
+    #[test]
+    fn whoever_looks_at_an_evening_sees_no_room_and_takes_a_place_of_those_who_watch() {
+        let mut world = World::new();
+        let evening = Place { room: "3".into(), role: Role::Evening };
+        world.codes.show(bench("a"), token(3));
+        let shown = world.codes.show(evening.clone(), token(4));
+        assert!(shown.is(&token(4)) && world.codes.token(&evening).is_some_and(|kept| kept.is(&token(4))));
+        assert!(world.codes.token(&seat("a")).is_none(), "its seat has no code");
+        let (one, effects) = world.come(token(4), "phone");
+        assert_eq!(effects, welcome(one, evening.clone()));
+        let say = |text: &str| crate::read(text).expect("a message");
+        for room in ["a", "3"] {
+            let look = say(&format!(r#"{{"look":{{"id":1,"room":"{room}","ply":0}}}}"#));
+            assert_eq!(world.codes.admit(one, &look), Err(Denied::OtherRoom), "{room}");
+        }
+        let hello = say(r#"{"say":{"id":1,"phrase":"hello"}}"#);
+        assert_eq!(world.codes.admit(one, &hello), Err(Denied::Watching));
+        assert_eq!(world.codes.admit(one, &say(r#"{"ping":1}"#)), Ok(&evening));
+        assert_eq!(world.codes.in_room("a").count(), 0);
+        for number in 1..WATCHERS {
+            let from = [192, 168, 1, (number / WATCHERS_OF_ONE) as u8];
+            let (one, effects) = world.come_from(from, token(if number % 2 == 0 { 3 } else { 4 }), "phone");
+            assert_eq!(effects[0], Effect::Welcome(one));
+        }
+        for token in [token(3), token(4)] {
+            let (more, effects) = world.come_from([192, 168, 1, 90], token, "phone");
+            assert_eq!(effects, [close(more, Why::Full)], "both count together");
+        }
+        let closed = world.codes.close(&evening);
+        assert!(closed.contains(&close(one, Why::CodeClosed)) && closed.len() == WATCHERS / 2 + 1);
+        let (late, effects) = world.come(token(4), "phone");
+        assert_eq!(effects, [close(late, Why::CodeClosed)]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use proto::control::{
 use proto::peer::Phrase;
 use serde_json::{Value, json};
 
-use crate::{Role, VERSION, Why};
+use crate::{Role, Token, VERSION, Why};
 
 /// What a page is sent about a room in addition to the room.
 pub struct Around {
@@ -34,6 +34,7 @@ pub fn welcome(role: Role, name: &str, host: &str, program: &str) -> String {
     let (role, side) = match role {
         Role::Seat(side) => ("seat", side),
         Role::Watcher => ("watcher", Side::Unspecified),
+        Role::Evening => ("evening", Side::Unspecified),
     };
     json!({"welcome": {"version": VERSION, "as": role, "side": words::side(side.into()), "name": name,
         "host": host, "program": program}})
@@ -163,8 +164,38 @@ pub fn rules(id: u64, words: &Words) -> String {
     json!({"rules": {"id": id, "words": both(words)}}).to_string()
 }
 
-/// A club evening, without what belongs to the host alone: keys of friends and ids of matches.
+/// A seat of a game of an evening that has a code, and at which nobody is.
+pub struct FreeSeat {
+    /// The round of the game.
+    pub round: u32,
+    /// Its board in the round.
+    pub board: u32,
+    /// Whose seat it is.
+    pub name: String,
+    /// Which side it has.
+    pub side: Side,
+    /// The secret of its code.
+    pub token: Token,
+}
+
+/// A club evening, for the page of one of its games.
 pub fn club(club: &control::Club) -> String {
+    json!({ "club": shared(club) }).to_string()
+}
+
+/// A club evening, for a page that looks at it: with the seats that can be taken.
+pub fn evening(club: &control::Club, seats: &[FreeSeat]) -> String {
+    let mut value = shared(club);
+    let written = |seat: &FreeSeat| {
+        json!({"round": seat.round, "board": seat.board, "name": seat.name, "side": words::side(seat.side.into()),
+            "token": seat.token.to_string()})
+    };
+    value["seats"] = seats.iter().map(written).collect();
+    json!({ "club": value }).to_string()
+}
+
+/// A club evening without what belongs to the host alone: keys of friends and ids of matches.
+fn shared(club: &control::Club) -> Value {
     let mut value = json::club(club);
     let lists = [("players", "friend"), ("rounds", "games")];
     for (list, field) in lists {
@@ -180,7 +211,7 @@ pub fn club(club: &control::Club) -> String {
             }
         }
     }
-    json!({ "club": value }).to_string()
+    value
 }
 
 /// The room from the point of view of this page's seat, or of a spectator; the caller has adapted it.

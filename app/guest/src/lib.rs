@@ -1,5 +1,5 @@
 //! The page for a guest with a browser: an HTTP and WebSocket server in the local network, and the access to one seat of one
-//! room.
+//! room, or to the view of a club evening.
 //!
 //! `docs/guest.md` specifies the protocol. [`Server`] listens, serves the embedded page, and passes messages of pages to its
 //! owner; [`Message`] is the set of valid messages; [`Codes`] decides who holds which seat; [`form`] writes the messages to

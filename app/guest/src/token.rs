@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
 
-/// 128 random bits that give access to one seat of one room, or to watching it.
+/// 128 random bits that give access to one seat of one room, to watching it, or to the view of a club evening.
 #[derive(Clone, Copy)]
 pub struct Token([u8; 16]);
 

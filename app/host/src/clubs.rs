@@ -196,6 +196,16 @@ impl Clubs {
         self.get(number).map(|_| number)
     }
 
+    /// The evening that a client means, unless it is finished.
+    #[cfg(feature = "guest")]
+    pub(crate) fn meant_unfinished(&self, id: &str) -> Result<u32, Refusal> {
+        let number = self.meant(id)?;
+        match self.get(number)?.record().phase {
+            Phase::Finished => Err(refused(ClubRefused::Finished)),
+            Phase::Gathering | Phase::Running => Ok(number),
+        }
+    }
+
     fn get(&self, number: u32) -> Result<&Club, Refusal> {
         self.all.iter().find(|(known, _)| *known == number).map(|(_, club)| club).ok_or_else(no_such)
     }

@@ -1,6 +1,6 @@
-//! The department of guests: people with a browser, each in one seat of one room, or watching it. Owns codes, pages, what is said
-//! to them and the network that is made for them; what else is to be done is returned as [`GuestEffect`]s. `docs/guest.md`
-//! describes the protocol.
+//! The department of guests: people with a browser, each in one seat of one room, watching it, or looking at a club evening. Owns
+//! codes, pages, what is said to them and the network that is made for them; what else is to be done is returned as
+//! [`GuestEffect`]s. `docs/guest.md` describes the protocol.
 
 mod asked;
 mod hotspot;
@@ -214,15 +214,23 @@ impl Guests {
 
     /// The state of a code for clients; `None` if the place has no active code.
     fn shown(&self, place: &Place, rooms: &Rooms) -> Option<control::Guest> {
-        let (id, side) = room_and_side(place).filter(|_| self.codes.shows(place))?;
+        if !self.codes.shows(place) {
+            return None;
+        }
+        let here = self.codes.at(place).count() as u32;
+        if place.role == Role::Evening {
+            let (club_id, came) = (place.room.clone(), self.codes.came(place));
+            return Some(control::Guest { club_id, watchers: here, came, ..Default::default() });
+        }
+        let (id, side) = room_and_side(place)?;
         let room = rooms.get(&id)?;
         let name = match side.map(|side| room.seat(side)) {
             Some(Seat::Guest(name)) => name.clone(),
             _ => String::new(),
         };
-        let here = self.codes.at(place).count() as u32;
         Some(control::Guest {
             room_id: place.room.clone(),
+            club_id: String::new(),
             side: side_number(side),
             name,
             present: side.is_some() && here > 0,
@@ -235,8 +243,8 @@ impl Guests {
 
 // Codes.
 impl Guests {
-    /// Why no code can be shown for this room, if so.
-    pub(crate) fn may_show(&self, room: &Room) -> Result<(), Refusal> {
+    /// Why no code can be shown here, if so.
+    pub(crate) fn may_come(&self) -> Result<(), Refusal> {
         if self.config.is_none() {
             let [zh, en] = ["这里不能用网页来下棋。", "Nobody can come by a browser here."];
             return Err(no_code(
@@ -246,6 +254,12 @@ impl Guests {
                 "this host was started without guests",
             ));
         }
+        Ok(())
+    }
+
+    /// Why no code can be shown for this room, if so.
+    pub(crate) fn may_show(&self, room: &Room) -> Result<(), Refusal> {
+        self.may_come()?;
         let board = show::board(room.game(), true);
         if board.columns.max(board.rows) > guest::BOARD_SIDE {
             let [zh, en] = ["棋盘太大，网页上放不下。", "This board is too large for a browser."];
@@ -322,7 +336,10 @@ impl Guests {
     pub(crate) fn close(&mut self, place: &Place, rooms: &Rooms) -> Vec<GuestEffect> {
         let effects = self.codes.close(place);
         let mut effects = self.done(effects, rooms);
-        if let Some((_, side)) = room_and_side(place) {
+        if place.role == Role::Evening {
+            let gone = control::GuestGone { club_id: place.room.clone(), ..Default::default() };
+            effects.push(GuestEffect::tell(event::Body::GuestGone(gone)));
+        } else if let Some((_, side)) = room_and_side(place) {
             effects.push(gone(&place.room, side));
         }
         if !self.codes.is_open() {
@@ -394,7 +411,7 @@ impl Guests {
     /// reconnects; a spectator only misses the message.
     pub(crate) fn send(&self, connection: ConnectionId, message: impl Into<Arc<str>>) {
         let Some(page) = self.pages.get(&connection) else { return };
-        let watches = self.codes.place_of(connection).is_some_and(|place| place.role == Role::Watcher);
+        let watches = self.codes.place_of(connection).is_some_and(|place| !place.role.is_seat());
         if !page.outbox.send(message) && !watches {
             page.outbox.close(Why::TooSlow, Duration::ZERO);
         }
@@ -464,17 +481,40 @@ impl Guests {
         for (_, connection) in self.codes.in_room(&id.to_string()).filter(|(place, _)| place.role == role) {
             let Some(page) = self.pages.get(&connection) else { continue };
             match role {
-                Role::Watcher => page.outbox.show_later(text.clone(), spectators::turn(connection)),
+                Role::Watcher | Role::Evening => {
+                    page.outbox.show_later(text.clone(), spectators::turn(connection));
+                }
                 Role::Seat(_) => page.outbox.show(text.clone()),
             }
         }
     }
 
-    /// Shows a page that was let in its room at once.
-    pub(crate) fn show_to(&self, connection: ConnectionId, room: String) {
+    /// Shows a page that was let in its room, or its evening, at once.
+    pub(crate) fn show_to(&self, connection: ConnectionId, shown: String) {
         if let Some(page) = self.pages.get(&connection) {
-            page.outbox.show(room.into());
+            page.outbox.show(shown.into());
         }
+    }
+
+    /// The number of the evening that this page looks at, if it does.
+    pub(crate) fn evening_of(&self, connection: ConnectionId) -> Option<u32> {
+        let place = self.codes.place_of(connection).filter(|place| place.role == Role::Evening)?;
+        place.room.parse().ok()
+    }
+
+    /// Shows the evening of this number to all pages that look at it. A slow one gets only the latest state.
+    pub(crate) fn show_evening(&self, number: u32, text: &Arc<str>) {
+        for connection in self.codes.at(&evening_place(number)) {
+            if let Some(page) = self.pages.get(&connection) {
+                page.outbox.show_later(text.clone(), spectators::turn(connection));
+            }
+        }
+    }
+
+    /// The token of a seat's code while nobody is at the seat.
+    pub(crate) fn free_seat(&self, id: MatchId, side: Side) -> Option<Token> {
+        let place = seat_of(id, side);
+        self.codes.token(&place).filter(|_| !self.codes.is_present(&place))
     }
 
     /// Sends a message to all pages of these rooms.
@@ -575,9 +615,15 @@ fn watchers_of(room: MatchId) -> Place {
     Place { room: room.to_string(), role: Role::Watcher }
 }
 
-/// The room of a place, and the side of its seat; `None` for spectators.
+/// The place of those who look at the evening of this number.
+pub(crate) fn evening_place(number: u32) -> Place {
+    Place { room: number.to_string(), role: Role::Evening }
+}
+
+/// The room of a place, and the side of its seat, `None` for spectators; an evening is no room.
 fn room_and_side(place: &Place) -> Option<(MatchId, Option<Side>)> {
     let side = match place.role {
+        Role::Evening => return None,
         Role::Watcher => None,
         Role::Seat(side) => Some(show::parse_side(side.into())?),
     };
@@ -592,6 +638,7 @@ fn gone(room: &str, side: Option<Side>) -> GuestEffect {
     GuestEffect::tell(event::Body::GuestGone(control::GuestGone {
         room_id: room.to_owned(),
         side: side_number(side),
+        club_id: String::new(),
     }))
 }
 

@@ -601,6 +601,22 @@ fn control_messages() -> Vec<(&'static str, Message)> {
         ),
         ("club-gone", tell(event::Body::ClubGone(control::Gone { id: "3".into() }))),
         (
+            "show-evening",
+            ask(request::Body::ShowGuestCode(control::ShowGuestCode {
+                club_id: "3".into(),
+                ..Default::default()
+            })),
+        ),
+        (
+            "evening-shown",
+            tell(event::Body::Guest(control::Guest {
+                watchers: 2,
+                came: true,
+                club_id: "3".into(),
+                ..Default::default()
+            })),
+        ),
+        (
             "engine-failed",
             tell(event::Body::Notice(control::Notice {
                 kind: control::NoticeKind::NoticeEngineFailed.into(),

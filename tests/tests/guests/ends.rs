@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use proto::board::{self, Ending, PaceKind, Side};
 use proto::control::{
-    self, ClubPlayer, ClubRequest, OfferKind, club_player::Who, club_request::Deed, event, reply, request,
+    self, ClubPlayer, ClubRequest, OfferKind, RefusalCode, club_player::Who, club_request::Deed, event,
+    reply, request,
 };
 use serde_json::{Value, json};
 use tests::house::{Client, House};
@@ -239,6 +240,121 @@ async fn two_guests_of_an_evening_get_their_codes_in_turn_and_their_game_counts(
             page.next().await.expect("the evening is told");
         }
     }
+}
+
+/// The code of this evening.
+async fn evening_code(client: &mut Client, club: &str) -> Code {
+    let show = control::ShowGuestCode { club_id: club.into(), ..Default::default() };
+    match client.ask(request::Body::ShowGuestCode(show)).await {
+        Ok(reply::Body::GuestCode(shown)) => Code::read(&shown.url),
+        other => panic!("no code: {other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everybody_sees_an_evening_by_its_code_and_nothing_else_and_guests_sit_down_from_there() {
+    let mut house = House::new(35);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let evening = control::OpenClub { name: "Friday".into(), ..Default::default() };
+    let club = deed(client, "", Deed::Open(evening)).await;
+    for (who, name) in [(Who::Here(true), "Anna"), (Who::Guest(true), "Guo")] {
+        let player = ClubPlayer { who: Some(who), name: name.into(), ..Default::default() };
+        deed(client, &club, Deed::Add(player)).await;
+    }
+    // Before it begins; a second time it is the same code.
+    let code = evening_code(client, &club).await;
+    assert_eq!(evening_code(client, &club).await.token, code.token);
+    let mut page = Page::come(&code, TAB, 0).await;
+    let welcome = page.until("welcome", |_| true).await;
+    assert_eq!((&welcome["as"], &welcome["side"]), (&json!("evening"), &json!("unspecified")));
+    let list = page.until("club", |club| club["state"] == "gathering").await;
+    assert_eq!((&list["players"][1]["name"], &list["seats"]), (&json!("Guo"), &json!([])));
+    let key = (club.clone(), 0);
+    client.until("somebody looks", |seen| seen.guests.get(&key).is_some_and(|one| one.watchers == 1)).await;
+
+    deed(client, &club, Deed::Start(control::StartClub { lots: false })).await;
+    page.until("club", |club| club["state"] == "running").await;
+    let room = deed(client, &club, Deed::Begin(control::ClubBoard { round: 1, board: 1 })).await;
+    let begun = page.until("club", |club| club["rounds"][0]["games"][0]["begun"] == true).await;
+    assert_eq!(begun["seats"], json!([]), "its seat has no code");
+    assert!(begun["rounds"][0]["games"][0].get("room_id").is_none(), "{begun}");
+
+    // Nothing of any room is to be had by it.
+    for (kind, fields) in [
+        ("look", json!({"room": room, "ply": 0})),
+        ("rules", json!({"room": room})),
+        ("file", json!({"room": club})),
+        ("resign", json!({"room": room, "revision": 0})),
+    ] {
+        assert_eq!(page.ask(kind, fields).await["refused"], json!("other_room"), "{kind}");
+    }
+    assert_eq!(page.ask("say", json!({"phrase": "hello"})).await["refused"], json!("watching"));
+    page.say(&json!({"ping": 900})).await;
+    assert_eq!(page.until("pong", |_| true).await, json!(900));
+
+    // The seat's code is shown at the host: whoever looks at the evening may take it, while it is free.
+    let (_, seat) = next_code(client, &room).await;
+    let free = page.until("club", |club| club["seats"] != json!([])).await;
+    let expected = json!({"round": 1, "board": 1, "name": "Guo", "side": "second", "token": seat.token});
+    assert_eq!(free["seats"], json!([expected]));
+    let origin = format!("http://{}", seat.authority);
+    let mut guo = Page::connect(&seat, &seat.authority, &origin).await.expect("pages are let in");
+    guo.say(&json!({"hello": {"version": 1, "token": seat.token, "tab": OTHER_TAB, "name": ""}})).await;
+    assert_eq!(guo.until("welcome", |_| true).await["name"], json!("Guo"), "as on the list");
+    page.until("club", |club| club["seats"] == json!([])).await;
+    // A browser that has the token from before asks, as by the code on the screen.
+    let mut other = Page::come(&seat, TAB, 0).await;
+    other.until("taken", |_| true).await;
+    drop(other);
+
+    client.done(request::Body::Resign(control::Resign { room_id: room, side: Side::First.into() })).await;
+    let over = page.until("club", |club| club["round"].is_null()).await;
+    assert_eq!((&over["standings"][0]["player"], &over["seats"]), (&json!(2), &json!([])));
+    assert!(page.heard.iter().all(|one| one.get("room").is_none() && one.get("said").is_none()));
+
+    // The last state, and then nothing: the code ends with the evening.
+    deed(client, &club, Deed::Finish(true)).await;
+    page.until("club", |club| club["state"] == "finished").await;
+    assert_eq!(page.closed().await, "code_closed");
+    client.until("its code is gone", |seen| !seen.guests.contains_key(&key)).await;
+    let mut late = Page::come(&code, TAB, 0).await;
+    assert_eq!(late.closed().await, "code_closed", "the guest's code is open still, and the port");
+    let show = control::ShowGuestCode { club_id: club.clone(), ..Default::default() };
+    let refusal = client.ask(request::Body::ShowGuestCode(show)).await.expect_err("it is over");
+    assert_eq!(refusal.code(), RefusalCode::RefusalGameOver);
+    let close = control::CloseGuestCode { club_id: club, ..Default::default() };
+    let refusal = client.ask(request::Body::CloseGuestCode(close)).await.expect_err("there is none");
+    assert_eq!(refusal.code(), RefusalCode::RefusalNoOffer);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_code_of_an_evening_is_replaced_closed_and_gone_with_the_evening_that_is_deleted() {
+    let mut house = House::new(36);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let evening = control::OpenClub { name: "Friday".into(), ..Default::default() };
+    let club = deed(client, "", Deed::Open(evening)).await;
+    let code = evening_code(client, &club).await;
+    let mut page = Page::come(&code, TAB, 0).await;
+    page.until("club", |_| true).await;
+    let renew = control::ShowGuestCode { club_id: club.clone(), renew: true, ..Default::default() };
+    let Ok(reply::Body::GuestCode(new)) = client.ask(request::Body::ShowGuestCode(renew)).await else {
+        panic!("no code")
+    };
+    assert_ne!(Code::read(&new.url).token, code.token);
+    assert_eq!(page.closed().await, "code_closed");
+    let mut page = Page::come(&Code::read(&new.url), TAB, 0).await;
+    page.until("club", |_| true).await;
+    let close = control::CloseGuestCode { club_id: club.clone(), ..Default::default() };
+    client.done(request::Body::CloseGuestCode(close)).await;
+    assert_eq!(page.closed().await, "code_closed");
+    client.until("its code is gone", |seen| seen.guests.is_empty()).await;
+    let mut page = Page::come(&evening_code(client, &club).await, TAB, 0).await;
+    page.until("club", |_| true).await;
+    deed(client, &club, Deed::Discard(true)).await;
+    assert_eq!(page.closed().await, "code_closed");
+    client.until("its code is gone", |seen| seen.guests.is_empty() && seen.clubs.is_empty()).await;
 }
 
 /// Whether a game of the evening has a result.

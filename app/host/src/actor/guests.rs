@@ -4,33 +4,44 @@ use std::sync::Arc;
 
 use engine::{Language, Side};
 use guest::{ConnectionId, News, Role, form};
-use proto::control::{self, RefusalCode, Words};
+use proto::control::{self, ClubResult, RefusalCode, Words, event};
 use session::{MatchId, Saying, wire};
 use tracing::{info, warn};
 
 use crate::actor::{Actor, Message};
 use crate::desktop::{AccessPointNews, make_access_point};
 use crate::games;
-use crate::guests::{Asked, Deed, GuestEffect, Not, decide, place_meant, place_shown, result_words};
+use crate::guests::{
+    Asked, Deed, GuestEffect, Not, decide, evening_place, place_meant, place_shown, result_words,
+};
 use crate::refusal::Refusal;
 use crate::responder::{Answer, done};
-use crate::room::Seat;
+use crate::room::{Seat, parse_match_name};
 use crate::room_view::Viewer;
 use crate::show;
+
+/// What pages are told of this program.
+const PROGRAM: &str = concat!("qiyou ", env!("CARGO_PKG_VERSION"));
 
 // Requests of clients.
 impl Actor {
     pub(crate) fn show_guest_code(&mut self, show: &control::ShowGuestCode) -> Result<Answer, Refusal> {
-        let id = self.room_id(&show.room_id)?;
-        let is_present = |side| self.guests.is_present(id, side);
-        let place = place_shown(&self.rooms[&id], show.side, show.watch, is_present)?;
-        self.guests.may_show(&self.rooms[&id])?;
+        let (place, room) = if show.club_id.is_empty() {
+            let id = self.room_id(&show.room_id)?;
+            let is_present = |side| self.guests.is_present(id, side);
+            let place = place_shown(&self.rooms[&id], show.side, show.watch, is_present)?;
+            self.guests.may_show(&self.rooms[&id])?;
+            (place, Some(id))
+        } else {
+            self.guests.may_come()?;
+            (evening_place(self.clubs.meant_unfinished(&show.club_id)?), None)
+        };
         let inbox = self.inbox.clone();
         self.guests.listen(&mut self.tasks, move |news| {
             // Sending fails only after the actor has ended.
             let _ = inbox.send(Message::Guest(news));
         })?;
-        if show.renew {
+        if let Some(id) = room.filter(|_| show.renew) {
             self.show_unseen(id);
         }
         let (code, effects) = self.guests.show_code(&place, show.renew, self.chance.bytes(), &self.rooms)?;
@@ -39,16 +50,32 @@ impl Actor {
     }
 
     pub(crate) fn close_guest_code(&mut self, close: &control::CloseGuestCode) -> Result<Answer, Refusal> {
+        let no_such = || Refusal::new(RefusalCode::RefusalNoOffer, "no such code is shown");
+        if !close.club_id.is_empty() {
+            let number = self.clubs.meant(&close.club_id)?;
+            return if self.close_evening(number) { Ok(done()) } else { Err(no_such()) };
+        }
         let id = self.room_id(&close.room_id)?;
         let place = place_meant(&self.rooms[&id], close.side, close.watch)?;
         if !self.guests.shows(&place) {
-            return Err(Refusal::new(RefusalCode::RefusalNoOffer, "no such code is shown"));
+            return Err(no_such());
         }
         self.show_unseen(id);
         let effects = self.guests.close(&place, &self.rooms);
         self.do_guest_effects(effects);
         self.room_changed(id);
         Ok(done())
+    }
+
+    /// Closes the code of an evening. Whether there was one.
+    pub(crate) fn close_evening(&mut self, number: u32) -> bool {
+        let place = evening_place(number);
+        let shown = self.guests.shows(&place);
+        if shown {
+            let effects = self.guests.close(&place, &self.rooms);
+            self.do_guest_effects(effects);
+        }
+        shown
     }
 
     pub(crate) fn answer_guest(&mut self, answer: &control::AnswerGuest) -> Result<Answer, Refusal> {
@@ -89,7 +116,14 @@ impl Actor {
     pub(crate) fn do_guest_effects(&mut self, effects: impl IntoIterator<Item = GuestEffect>) {
         for effect in effects {
             match effect {
-                GuestEffect::Tell(body) => self.tell(*body),
+                GuestEffect::Tell(body) => {
+                    let evening = room_told(&body).and_then(|id| self.clubs.evening_with(id));
+                    self.tell(*body);
+                    // A seat of it may be free now, or taken.
+                    if let Some(number) = evening {
+                        self.show_evening(number);
+                    }
+                }
                 GuestEffect::RoomChanged(id) => self.room_changed(id),
                 GuestEffect::Welcome(connection) => self.welcome_guest(connection),
                 GuestEffect::ShowSpectators(id) => self.show_spectators(id),
@@ -110,6 +144,8 @@ impl Actor {
             match role {
                 Role::Watcher => self.guests.show_spectators_soon(id),
                 Role::Seat(_) => self.guests.show_room(id, role, &self.room_for(id, role).into()),
+                // It is no room.
+                Role::Evening => {}
             }
         }
     }
@@ -134,11 +170,41 @@ impl Actor {
         }
     }
 
-    /// Sends a club evening to the pages of its matches.
+    /// Sends a club evening to the pages of its matches, and to those that look at it.
     pub(crate) fn show_club_to_guests(&self, number: u32) {
         let Some(shown) = self.clubs.shown(number).filter(|_| self.guests.is_open()) else { return };
         let of_evening = self.rooms.keys().filter(|id| self.clubs.evening_with(**id) == Some(number));
         self.guests.send_to_rooms(of_evening.copied(), &Arc::from(form::club(&shown)));
+        self.show_evening(number);
+    }
+
+    /// Sends a club evening to the pages that look at it.
+    fn show_evening(&self, number: u32) {
+        if self.guests.shows(&evening_place(number))
+            && let Some(text) = self.evening_for_pages(number)
+        {
+            self.guests.show_evening(number, &text.into());
+        }
+    }
+
+    /// A club evening as JSON, with the seats at which guests are awaited.
+    fn evening_for_pages(&self, number: u32) -> Option<String> {
+        let shown = self.clubs.shown(number)?;
+        let mut seats = Vec::new();
+        for round in &shown.rounds {
+            for game in round.games.iter().filter(|game| game.result() == ClubResult::Unspecified) {
+                let room = parse_match_name(&game.room_id).and_then(|id| self.rooms.get(&id));
+                for (room, side) in room.into_iter().flat_map(|room| Side::BOTH.map(|side| (room, side))) {
+                    if let Seat::Guest(name) = room.seat(side)
+                        && let Some(token) = self.guests.free_seat(room.id(), side)
+                    {
+                        let (round, board, side) = (round.round, game.board, show::side(side));
+                        seats.push(form::FreeSeat { round, board, name: name.clone(), side, token });
+                    }
+                }
+            }
+        }
+        Some(form::evening(&shown, &seats))
     }
 }
 
@@ -158,14 +224,21 @@ impl Actor {
     }
 
     fn welcome_guest(&mut self, connection: ConnectionId) {
+        if let Some(number) = self.guests.evening_of(connection) {
+            info!(number, "somebody looks at a club evening");
+            self.guests.send(connection, form::welcome(Role::Evening, "", self.profile.name(), PROGRAM));
+            if let Some(text) = self.evening_for_pages(number) {
+                self.guests.show_to(connection, text);
+            }
+            return;
+        }
         let Some((role, id, side, asked)) = self.guests.place_of(connection) else { return };
         let name = match side {
             Some(side) => self.name_guest(id, side, asked),
             None => String::new(),
         };
         info!(room = %id, ?role, name, "a guest has come");
-        let program = concat!("qiyou ", env!("CARGO_PKG_VERSION"));
-        self.guests.send(connection, form::welcome(role, &name, self.profile.name(), program));
+        self.guests.send(connection, form::welcome(role, &name, self.profile.name(), PROGRAM));
         self.guests.show_to(connection, self.room_for(id, role));
         if let Some(shown) = self.clubs.evening_with(id).and_then(|number| self.clubs.shown(number)) {
             self.guests.send(connection, form::club(&shown));
@@ -291,7 +364,7 @@ impl Actor {
     /// The room as JSON for a page of this role.
     fn room_for(&self, id: MatchId, role: Role) -> String {
         let (viewer, you) = match role {
-            Role::Watcher => (Viewer::Watcher, proto::board::Side::Unspecified),
+            Role::Watcher | Role::Evening => (Viewer::Watcher, proto::board::Side::Unspecified),
             Role::Seat(side) => match show::parse_side(side.into()) {
                 Some(own) => (Viewer::Guest(own), side),
                 None => (Viewer::Watcher, side),
@@ -312,5 +385,14 @@ impl Actor {
             result: room.record().result.map(|result| result_words(result, room.game())),
         };
         form::room(&self.shown(room, viewer), &around)
+    }
+}
+
+/// The room of the code of which clients are told.
+fn room_told(body: &event::Body) -> Option<MatchId> {
+    match body {
+        event::Body::Guest(guest) => parse_match_name(&guest.room_id),
+        event::Body::GuestGone(gone) => parse_match_name(&gone.room_id),
+        _ => None,
     }
 }

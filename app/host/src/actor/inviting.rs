@@ -342,6 +342,7 @@ impl Actor {
 
     pub(crate) fn clubs_gone(&mut self, numbers: &[u32]) {
         for number in numbers {
+            self.close_evening(*number);
             self.tell(event::Body::ClubGone(control::Gone { id: number.to_string() }));
         }
     }
@@ -446,8 +447,12 @@ impl Actor {
 
     fn tell_club(&mut self, number: u32) {
         if let Some(shown) = self.clubs.shown(number) {
+            let is_over = shown.state() == control::ClubState::ClubFinished;
             self.tell(event::Body::Club(shown));
             self.show_club_to_guests(number);
+            if is_over {
+                self.close_evening(number);
+            }
         }
         self.tell_friends_of_club(number);
     }

@@ -176,6 +176,12 @@ impl Guests {
         message: guest::Message,
         rooms: &Rooms,
     ) -> Option<Asked> {
+        if let guest::Message::Ping(number) = message
+            && self.evening_of(connection).is_some()
+        {
+            self.send(connection, form::pong(number.number()));
+            return None;
+        }
         let admitted = self.codes.admit(connection, &message).map(room_and_side);
         let denied = match (message.id(), admitted) {
             (None, _) => Denied::BadMessage,

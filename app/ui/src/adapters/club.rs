@@ -105,6 +105,11 @@ impl ClubPage {
             let result = result(score).into();
             pages.club.ask(Deed::Result(ClubVerdict { round, board, result }), cx);
         }));
+        page.on_show_everyone(touched!(app, |pages, cx| {
+            if let Some(club) = pages.club.shown(cx.known) {
+                guest::show_evening(club.id.clone(), cx);
+            }
+        }));
         page.on_finish(touched!(app, |pages, cx| pages.club.ask(Deed::Finish(true), cx)));
         page.on_discard(touched!(app, |pages, cx| {
             pages.club.ask(Deed::Discard(true), cx);
@@ -260,6 +265,8 @@ impl ClubPage {
         });
         let keeper = known.state.friends.get(&club.keeper).map(|friend| friend.name.as_str());
         page.set_keeper(keeper.unwrap_or(&club.keeper).into());
+        let is_open = club.state() != ClubState::ClubFinished;
+        page.set_can_show(known.state.me.has_guests && club.keeper.is_empty() && is_open);
         page.set_name(club.name.as_str().into());
         page.set_twice(club.twice);
         page.set_game(game_of(club.setup.as_ref()));

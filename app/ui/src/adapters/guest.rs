@@ -1,4 +1,4 @@
-//! Guests with a browser: the code for a seat or for spectators, and its state.
+//! Guests with a browser: the code for a seat, for spectators or for a club evening, and its state.
 
 use std::rc::Rc;
 
@@ -25,9 +25,12 @@ pub(crate) struct Guest {
     join_picture: Image,
 }
 
-/// A code of one match, for a seat or for spectators.
+/// A code of one match, for a seat or for spectators, or of an evening.
 struct Shown {
+    /// Empty: it is of an evening.
     room: String,
+    /// The id of the evening; empty: it is of a match.
+    club: String,
     watch: bool,
     /// The guest's seat; unspecified for spectators.
     side: wire::Side,
@@ -42,6 +45,7 @@ pub(crate) enum Question {
     Open,
     Code {
         room: String,
+        club: String,
         watch: bool,
         side: wire::Side,
     },
@@ -68,8 +72,9 @@ impl Guest {
             }
         }));
         dialog.on_stop(touched!(app, |pages, cx| {
-            if let Some(Shown { room, watch, side, .. }) = pages.guest.shown.take() {
-                let close = control::CloseGuestCode { room_id: room, watch, side: side.into() };
+            if let Some(Shown { room, club, watch, side, .. }) = pages.guest.shown.take() {
+                let close =
+                    control::CloseGuestCode { room_id: room, club_id: club, watch, side: side.into() };
                 cx.ask.done(request::Body::CloseGuestCode(close));
             }
         }));
@@ -100,7 +105,7 @@ impl Guest {
         if let event::Body::GuestGone(gone) = event
             && let Some(shown) = self.shown.take_if(|shown| shown.has_gone(gone))
         {
-            self.closed = is_open.then_some((shown.room, shown.watch));
+            self.closed = is_open.then_some((shown.room, shown.watch)).filter(|(room, _)| !room.is_empty());
             if is_open {
                 cx.go.dialog(Dialog::None);
             }
@@ -131,13 +136,15 @@ impl Guest {
                 cx.go.room(&room);
                 show_code(room, false, cx);
             }
-            (Ok(reply::Body::GuestCode(code)), Question::Code { room, watch, .. }) => {
+            (Ok(reply::Body::GuestCode(code)), Question::Code { room, club, watch, .. }) => {
                 self.picture = code_picture(code.side, &code.dark);
-                self.shown = Some(Shown { room, watch, side: code.seat(), url: code.url, trouble: None });
+                let side = code.seat();
+                self.shown = Some(Shown { room, club, watch, side, url: code.url, trouble: None });
                 cx.go.dialog(Dialog::GuestCode);
             }
-            (Err(refusal), Question::Code { room, watch, side }) if refusal.reason.is_some() => {
-                self.shown = Some(Shown { room, watch, side, url: String::new(), trouble: refusal.reason });
+            (Err(refusal), Question::Code { room, club, watch, side }) if refusal.reason.is_some() => {
+                let (url, trouble) = (String::new(), refusal.reason);
+                self.shown = Some(Shown { room, club, watch, side, url, trouble });
                 cx.go.dialog(Dialog::GuestCode);
             }
             (Err(refusal), _) => cx.go.refused(refusal, Remark::BadRequest),
@@ -170,9 +177,14 @@ impl Guest {
         dialog.set_code(self.picture.clone());
         dialog.set_url(shown.url.as_str().into());
         dialog.set_watch(shown.watch);
+        dialog.set_evening(!shown.club.is_empty());
         dialog.set_trouble(new_game::said(shown.trouble.as_ref(), known.chinese()).into());
         let mut guests = known.state.guests.values();
-        let guest = guests.find(|guest| guest.room_id == shown.room && guest.side() == shown.side);
+        let is_shown = |guest: &&control::Guest| {
+            (guest.room_id.as_str(), guest.club_id.as_str(), guest.side())
+                == (shown.room.as_str(), shown.club.as_str(), shown.side)
+        };
+        let guest = guests.find(is_shown);
         let room = known.state.rooms.get(&shown.room);
         let expected = room.and_then(|room| seat_of(room, shown.side)).map_or("", |seat| &seat.name);
         dialog.set_expected(expected.into());
@@ -219,7 +231,12 @@ pub(super) fn is_guest(seat: &Seat) -> bool {
 
 /// Asks for the code for spectators, or of the first guest's seat in which nobody is.
 pub(super) fn show_code(room: String, watch: bool, cx: &mut Cx<'_>) {
-    ask_for(room, watch, wire::Side::Unspecified, false, cx);
+    ask_for(room, String::new(), watch, wire::Side::Unspecified, false, cx);
+}
+
+/// Asks for the code by which everybody present sees this evening.
+pub(super) fn show_evening(club: String, cx: &mut Cx<'_>) {
+    ask_for(String::new(), club, true, wire::Side::Unspecified, false, cx);
 }
 
 /// Shows the code that this match has from the one before it: the one for spectators, or the only seat's.
@@ -230,19 +247,20 @@ fn show_moved(room: &control::Room, watch: bool, cx: &mut Cx<'_>) {
     let mut codes = cx.known.state.guests.values().filter(is_it);
     if let (Some(code), None) = (codes.next(), codes.next()) {
         let side = code.side();
-        ask_for(room.id.clone(), watch, side, false, cx);
+        ask_for(room.id.clone(), String::new(), watch, side, false, cx);
     }
 }
 
-fn ask_for(room: String, watch: bool, side: wire::Side, renew: bool, cx: &mut Cx<'_>) {
-    let code = control::ShowGuestCode { room_id: room.clone(), side: side.into(), watch, renew };
-    cx.ask.send(request::Body::ShowGuestCode(code), Question::Code { room, watch, side });
+fn ask_for(room: String, club: String, watch: bool, side: wire::Side, renew: bool, cx: &mut Cx<'_>) {
+    let (room_id, club_id) = (room.clone(), club.clone());
+    let code = control::ShowGuestCode { room_id, club_id, side: side.into(), watch, renew };
+    cx.ask.send(request::Body::ShowGuestCode(code), Question::Code { room, club, watch, side });
 }
 
 impl Shown {
     /// Whether the host has this code.
     fn is_there(&self, known: &AppState) -> bool {
-        known.state.guests.contains_key(&(self.room.clone(), self.side.into()))
+        known.state.guests.contains_key(&(format!("{}{}", self.room, self.club), self.side.into()))
     }
 
     /// Whether it is the code that is closed now.
@@ -250,12 +268,13 @@ impl Shown {
         let is_for_watchers = gone.side() == wire::Side::Unspecified;
         self.trouble.is_none()
             && (self.room.as_str(), self.side) == (gone.room_id.as_str(), gone.side())
+            && self.club == gone.club_id
             && self.watch == is_for_watchers
     }
 
     /// Asks for this code again; `renew`: for another one in its place.
     fn ask(&self, renew: bool, cx: &mut Cx<'_>) {
-        ask_for(self.room.clone(), self.watch, self.side, renew, cx);
+        ask_for(self.room.clone(), self.club.clone(), self.watch, self.side, renew, cx);
     }
 }
 

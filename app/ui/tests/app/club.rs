@@ -268,6 +268,72 @@ fn a_pairing_at_this_device_opens_its_board_and_a_guest_is_given_the_code() {
 }
 
 #[test]
+fn the_evening_is_shown_to_everyone_by_a_code_of_its_own() {
+    let stage = Stage::new();
+    for club in [gathering(), running()] {
+        let mut told = at(&stage, club);
+        told.asked();
+        tap(&stage, &told, "Show the evening to everyone");
+        let show = show_guest_code(&mut told);
+        assert_eq!((show.club_id.as_str(), show.room_id.as_str(), show.renew), ("3", "", false));
+        let looking = |watchers| {
+            event::Body::Guest(control::Guest { club_id: "3".into(), watchers, ..Default::default() })
+        };
+        hear(&stage, &mut told, looking(0));
+        assert_eq!((page(&told), dialog(&told)), (Page::Club, Dialog::GuestCode));
+        assert!(says(&told, "Scan to see the evening") && says(&told, "Nobody is looking yet."));
+        hear(&stage, &mut told, looking(12));
+        assert!(says(&told, "12 people are looking."));
+        // A guest who sits down meanwhile does not close it.
+        hear(&stage, &mut told, event::Body::Guest(guest("Ben", true)));
+        assert_eq!(dialog(&told), Dialog::GuestCode);
+        tap(&stage, &told, "New code");
+        let new = show_guest_code(&mut told);
+        assert_eq!((new.club_id.as_str(), new.renew), ("3", true));
+        stage.settle(&told.scene);
+        tap(&stage, &told, "Stop showing the evening");
+        let close = control::CloseGuestCode { club_id: "3".into(), watch: true, ..Default::default() };
+        let asked = told.asked();
+        assert!(
+            asked.iter().any(|one| *body(one) == request::Body::CloseGuestCode(close.clone())),
+            "{asked:?}"
+        );
+        assert_eq!(dialog(&told), Dialog::None);
+    }
+}
+
+#[test]
+fn the_code_of_an_evening_leaves_the_screen_with_the_evening_and_no_room_follows_it() {
+    let stage = Stage::new();
+    let mut told = at(&stage, running());
+    tap(&stage, &told, "Show the evening to everyone");
+    show_guest_code(&mut told);
+    hear(&stage, &mut told, event::Body::Guest(control::Guest { club_id: "3".into(), ..Default::default() }));
+    assert_eq!(dialog(&told), Dialog::GuestCode);
+    let gone = control::GuestGone { club_id: "3".into(), ..Default::default() };
+    hear(&stage, &mut told, event::Body::GuestGone(gone));
+    assert_eq!(dialog(&told), Dialog::None);
+    told.say(event::Body::Room(with_guest("Ben")));
+    stage.settle(&told.scene);
+    let asked = told.answer(&stage);
+    assert!(!asked.iter().any(|one| matches!(body(one), request::Body::ShowGuestCode(_))), "{asked:?}");
+}
+
+#[test]
+fn only_an_evening_of_this_device_that_is_not_over_is_shown_to_everyone() {
+    let stage = Stage::new();
+    let finished = Club { state: ClubState::ClubFinished.into(), ..running() };
+    for club in [of_friend(), finished] {
+        let told = at(&stage, club);
+        assert!(!says(&told, "Show the evening to everyone"), "{:?}", names(&told));
+    }
+    let mut told = at(&stage, running());
+    assert!(says(&told, "Show the evening to everyone"));
+    hear(&stage, &mut told, event::Body::Me(control::Me::default()));
+    assert!(!says(&told, "Show the evening to everyone"), "there are no guests on this device");
+}
+
+#[test]
 fn without_a_guest_no_code_is_asked_for() {
     let stage = Stage::new();
     let mut club = running();

@@ -161,7 +161,8 @@ fn the_code_of_a_seat_is_shown_again_replaced_and_closed() {
     stage.settle(&told.scene);
     assert_eq!(dialog(&told), Dialog::GuestCode, "whoever comes next scans this one");
     tap(&stage, &told, "Close the code");
-    let close = control::CloseGuestCode { room_id: "room".into(), side: Side::Second.into(), watch: false };
+    let close =
+        control::CloseGuestCode { room_id: "room".into(), side: Side::Second.into(), ..Default::default() };
     assert_eq!(only(&mut told), request::Body::CloseGuestCode(close));
     assert_eq!(dialog(&told), Dialog::None);
 }
@@ -322,6 +323,7 @@ fn a_code_that_another_program_closes_is_not_opened_again_unasked() {
     told.say(event::Body::GuestGone(control::GuestGone {
         room_id: "room".into(),
         side: Side::Second.into(),
+        ..Default::default()
     }));
     told.say(event::Body::Hotspot(control::Hotspot::default()));
     stage.settle(&told.scene);
@@ -358,7 +360,11 @@ fn others_watch_by_a_code_of_their_own_and_are_counted() {
 /// What the host says when guests agree on a rematch: the codes of these sides move to the new match.
 fn rematch(told: &Told, sides: &[Side]) {
     for &side in sides {
-        told.say(event::Body::GuestGone(control::GuestGone { room_id: "room".into(), side: side.into() }));
+        told.say(event::Body::GuestGone(control::GuestGone {
+            room_id: "room".into(),
+            side: side.into(),
+            ..Default::default()
+        }));
         let moved = control::Guest { room_id: "next".into(), side: side.into(), ..Default::default() };
         told.say(event::Body::Guest(moved));
     }

@@ -3,9 +3,10 @@
 use proto::board::Side;
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;
-use qiyou::screens::GuestAdapter;
+use qiyou::screens::{ClubAdapter, GuestAdapter};
 use slint::ComponentHandle;
 
+use super::club::{running, show};
 use super::{Tell, Told, body, guest, open, room, show_guest_code, show_guest_code_of, with_guest};
 
 /// A match of two guests, who were given these names.
@@ -50,7 +51,7 @@ fn after_arrival(stage: &Stage, told: &mut Told, present: bool) {
     show_guest_code(told);
 }
 
-pub(crate) const GUESTS: [(&str, Tell); 6] = [
+pub(crate) const GUESTS: [(&str, Tell); 7] = [
     ("guest-watchers", |stage, told| {
         ask(stage, told, with_guest("Ben"), true);
         show_guest_code(told);
@@ -72,5 +73,12 @@ pub(crate) const GUESTS: [(&str, Tell); 6] = [
     ("guest-two", |stage, told| {
         ask(stage, told, with_two_guests("Guo", "Ben"), false);
         show_guest_code_of(told, Side::First);
+    }),
+    ("guest-evening", |stage, told| {
+        show(stage, told, running());
+        told.app.window().global::<ClubAdapter<'_>>().invoke_show_everyone();
+        show_guest_code(told);
+        let looking = control::Guest { club_id: "3".into(), watchers: 3, ..Default::default() };
+        told.say(event::Body::Guest(looking));
     }),
 ];

@@ -47,4 +47,8 @@ impl Actor {
     pub(crate) fn show_all_unseen(&mut self) {}
 
     pub(crate) fn show_club_to_guests(&self, _: u32) {}
+
+    pub(crate) fn close_evening(&mut self, _: u32) -> bool {
+        false
+    }
 }
