@@ -18,6 +18,7 @@ export async function enter(browser, address, name, options = {}) {
       localStorage.setItem("qiyou.name", "Ben");
     }, `qiyou.started.${name.slice(0, 8)}`);
   }
+  if (story.from) await page.before((pair) => sessionStorage.setItem("qiyou.evening", pair), `${name} ${story.from}`);
   if (options.frozen) {
     await page.before((longest) => {
       performance.now = () => 1000;
@@ -72,7 +73,7 @@ async function shown(page, name, wanted) {
 }
 
 export async function settled(page) {
-  await page.until(() => ["start", "trouble", "match"].some((id) => document.getElementById(id)?.hidden === false), LIMIT);
+  await page.until(() => ["start", "trouble", "evening", "match"].some((id) => document.getElementById(id)?.hidden === false), LIMIT);
   await page.run(() => new Promise((done) => setTimeout(done, 250)));
 }
 

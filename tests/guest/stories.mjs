@@ -193,8 +193,13 @@ const finished = {
   rounds: evening.rounds.map((one) => ({ ...one, games: one.games.map((game) => ({ ...game, result: game.result ?? "first_wins", begun: true })) })),
 };
 
+/// The view of the evening: Ben's board is begun, and his seat is free.
+const looks = { ...welcome, as: "evening", side: "unspecified", name: "" };
+const seats = [{ round: 2, board: 2, name: "Ben", side: "second", token: "gomoku" }];
+const gathering = { ...evening, state: "gathering", round: null, rounds: [], standings: [], next: [] };
+
 /// By their tokens. `do`: what is touched until the state is there, as [action, argument]; `fresh`: the name was not given before; `bare`: the page
-/// is opened without a token; `shows`: what the story is about, as texts of the page or of the question in front of it, where each point of the board says its label; `exact`: the same
+/// is opened without a token; `from`: the seat was taken from the evening of this token; `shows`: what the story is about, as texts of the page or of the question in front of it, where each point of the board says its label; `exact`: the same
 /// where points are larger than a finger.
 export const STORIES = {
   start: { ...seat(gomoku, { name: "" }), fresh: true, shows: words(["Anna's Deck invites you to play Gomoku", "Your name"], ["Anna's Deck 邀你下五子棋", "你的名字"]) },
@@ -273,6 +278,21 @@ export const STORIES = {
   asked: { ...seat({ ...gomoku, offer: { number: 4, kind: "draw", mine: true, by: "second" } }), shows: words(["was asked for a draw…"], ["等对方答应和棋…"]) },
   drawn: { ...seat(drawn), shows: words(["A draw", "Both agreed to a draw", "drew", "Rematch: this time you are Black"], ["和棋", "双方同意和棋", "和", "再来一局：这次你执黑"]) },
   timeout: { ...seat(timedOut), shows: words(["You lost", "Time ran out", "0:00"], ["你输了", "时间用完", "0:00"]) },
+  evening: {
+    sends: [{ welcome: looks }, { club: { ...evening, seats } }],
+    shows: words(["Friday", "Sit down: Ben", "Next games", "Round 2", "No game in this round: Dora", "Standings"], ["Friday", "坐下：Ben", "下一局", "第 2 轮", "这一轮没有对手：Dora", "名次"]),
+  },
+  eveninglist: { sends: [{ welcome: looks }, { club: { ...gathering, seats: [] } }], shows: words(["Friday", "5 players on the list", "Player", "Dora"], ["Friday", "名单上有 5 人", "姓名", "Dora"]) },
+  eveningover: {
+    sends: [{ welcome: looks }, { club: { ...finished, seats: [] } }, { closed: { why: "code_closed", words: words("The host has closed this code.", "主人关闭了这个码。"), seconds: 0 } }],
+    shows: words(["Friday", "The evening is over.", "Round 1", "Round 2", "Standings"], ["Friday", "棋会结束了。", "第 1 轮", "第 2 轮", "名次"]),
+  },
+  eveninggone: {
+    sends: [{ welcome: looks }, { club: { ...evening, seats: [] } }, { closed: { why: "code_closed", words: words("The host has closed this code.", "主人关闭了这个码。"), seconds: 0 } }],
+    shows: words(["This evening isn't shown any more"], ["这个棋会不再给人看了"]),
+  },
+  backto: { ...seat(over), from: "evening", shows: words(["You won", "Back to the evening"], ["你赢了", "回到棋会"]) },
+  backclosed: { sends: [{ closed: { why: "code_closed", words: words("The host has closed this code.", "主人关闭了这个码。"), seconds: 0 } }], from: "evening", shows: words(["has closed this game to guests", "Back to the evening"], ["不再让别人用这个页面下这局棋", "回到棋会"]) },
 };
 
 /// Rooms that tests of the page's talk begin with.

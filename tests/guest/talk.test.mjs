@@ -917,6 +917,42 @@ test("a guest who is called otherwise on the list of a club evening is marked on
   assert.equal(await page.run(() => document.querySelectorAll("#club-next tbody tr").length), 5);
 });
 
+test("from the evening a guest sits down by a touch, under the name on its list, and goes back after the game", async () => {
+  const seatToken = "seatOfBen0c8cJ0yqvUe0x";
+  const looks = { ...welcome, as: "evening", side: "unspecified", name: "" };
+  const seat = { round: 2, board: 2, name: "Ben", side: "second", token: seatToken };
+  host.room = null;
+  host.answers.hello = ({ token }) => (token === TOKEN ? [{ welcome: looks }, { club: { ...evening, seats: [] } }] : [{ welcome }, { room: ROOMS.gomoku }]);
+  await open({ name: "Somebody" });
+  const sits = () => page.run(() => [...document.querySelectorAll("#evening-seats button")].map((one) => one.textContent));
+  await until(() => document.getElementById("evening").hidden === false);
+  assert.deepEqual(await sits(), []);
+  // The view follows the evening.
+  host.send({ club: { ...evening, seats: [seat] } });
+  await until(() => document.querySelector("#evening-seats button"));
+  assert.deepEqual(await sits(), ["Sit down: Ben"]);
+  await page.run(() => document.querySelector("#evening-seats button").click());
+  const hello = await host.wait("hello", 2);
+  assert.deepEqual([hello.token, hello.name], [seatToken, ""]);
+  await until(() => document.getElementById("match")?.hidden === false);
+  const back = () => page.run(() => [...document.querySelectorAll("[data-evening]")].some((one) => one.getClientRects().length));
+  assert.equal(await back(), false, "the game goes on");
+  host.send({ room: ROOMS.over });
+  await until(() => document.getElementById("result").hidden === false);
+  assert.equal(await back(), true);
+  await page.run(() => document.querySelector("#result [data-evening]").click());
+  const again = await host.wait("hello", 3);
+  assert.deepEqual([again.token, again.name], [TOKEN, "Somebody"]);
+  await until(() => document.getElementById("evening")?.hidden === false);
+});
+
+test("a page that came by a seat's own code knows no evening to go back to", async () => {
+  host.room = ROOMS.over;
+  await open();
+  await until(() => document.getElementById("result").hidden === false);
+  assert.equal(await page.run(() => [...document.querySelectorAll("[data-evening]")].every((one) => one.hidden)), true);
+});
+
 test("questions take the keyboard and give it back", async () => {
   await open();
   const focused = () => page.run(() => document.activeElement.id);

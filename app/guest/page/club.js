@@ -1,8 +1,11 @@
-// The club evening of which this game is one: who plays whom now and next, and the standings.
+// The club evening of which this game is one, or at which the page looks: who plays whom now and next, and the standings.
+import { store } from "./connection.js";
 import { button, make, openDialog, show } from "./dialogs.js";
+import { announce } from "./news.js";
 import { nearSide } from "./points.js";
-import { state } from "./state.js";
-import { say } from "./words.js";
+import { comesFrom, state } from "./state.js";
+import { at, write } from "./view.js";
+import { isChinese, say } from "./words.js";
 
 const SCORES = {
   first_wins: "1 : 0", second_wins: "0 : 1", draw: "½ : ½", first_forfeits: "- : +", second_forfeits: "+ : -", not_played: "- : -",
@@ -10,8 +13,60 @@ const SCORES = {
 
 /// Takes in the evening as it is now; an open dialog follows it.
 export function takeClub(club) {
+  const before = (state.club?.seats ?? []).map((seat) => seat.token);
   state.club = club;
   if (openDialog() === "club") showClub();
+  for (const seat of club.seats ?? []) if (!before.includes(seat.token)) announce(say("sitAs", seat.name));
+}
+
+/// Whether the page shows the evening, also when it is over and nothing more comes.
+export function looksAtEvening() {
+  return state.evening && Boolean(state.club) && (!state.ended || state.club.state === "finished");
+}
+
+/// Fills the page of the evening.
+export function drawEvening() {
+  const { club } = state;
+  write(at("evening-title"), club.name);
+  const gathers = club.state === "gathering";
+  const line = gathers ? say("clubGathers", club.players.length) : club.state === "finished" ? say("clubFinished") : "";
+  write(at("evening-state"), line);
+  at("evening-state").hidden = !line;
+  document.title = `${club.name} · ${say("qiyou")}`;
+  const seats = state.up ? (club.seats ?? []) : [];
+  fill(at("evening-seats"), seats, () => seats.map((seat) => button(say("sitAs", seat.name), () => sitDown(seat), { kind: "primary" })));
+  fill(at("evening-table"), club, () => (gathers ? [players(club)] : tables(club, null)));
+  at("evening-link").hidden = Boolean(state.ended);
+  write(at("evening-link"), state.up ? say("linkUp", state.host || say("theHost")) : say("lostTitle"));
+  at("evening-link").classList.toggle("down", !state.up);
+}
+
+/// Fills an element anew if what it shows has changed. What had the focus in it gives it to the title.
+function fill(element, shown, parts) {
+  const key = JSON.stringify([shown, isChinese()]);
+  if (element.dataset.key === key) return;
+  const held = element.contains(document.activeElement);
+  element.dataset.key = key;
+  element.replaceChildren(...parts());
+  element.hidden = !element.firstChild;
+  if (held) at("evening-title").focus();
+}
+
+/// The list of an evening that has not begun.
+function players(club) {
+  return table(say("club"), ["#", say("clubPlayer")], club.players.map((player) => [player.id, player.name]), [1]);
+}
+
+/// Goes to a seat of the evening: the name is that on the list, and the way back is known.
+function sitDown(seat) {
+  comesFrom(seat.token, state.token);
+  store(`qiyou.started.${seat.token.slice(0, 8)}`, "1");
+  location.hash = seat.token;
+}
+
+/// Goes back to the evening from which this seat was taken.
+export function toEvening() {
+  location.hash = state.from;
 }
 
 /// The player of the evening who sits at this page, or null if that is not certain: a guest may have another name here than
@@ -23,11 +78,15 @@ function ownPlayer({ players }) {
   return guests.find((player) => player.name === room[nearSide(room)].name) ?? (guests.length === 1 ? guests[0] : null);
 }
 
-/// Shows the next games, the round that is played, or all rounds after the last one, and the standings.
+/// Shows it over a game.
 export function showClub() {
   const { club } = state;
+  show("club", club.name, [...tables(club, ownPlayer(club)?.id ?? null), button(say("close"), null, { kind: "primary" })]);
+}
+
+/// The next games, the round that is played, or all rounds after the last one, and the standings. `own`: the player at this page.
+function tables(club, own) {
   const name = (id) => club.players.find((player) => player.id === id)?.name ?? "";
-  const own = ownPlayer(club)?.id ?? null;
   const named = (id) => (id === own ? say("meNamed", name(id)) : name(id));
   const parts = [];
   const mine = club.next.find((one) => one.player === own);
@@ -51,7 +110,7 @@ export function showClub() {
     row.place ?? "", `${row.player} ${name(row.player)}`, number(row.points), row.sonneborn_berger.toFixed(2), ...row.cross.map((cell) => cell || "×"),
   ]);
   parts.push(table(say("clubStandings"), heads, rows, [1]));
-  show("club", club.name, [...parts, button(say("close"), null, { kind: "primary" })]);
+  return parts;
 }
 
 /// `names`: the columns that may take more than one line; `marked`: the row that stands out.

@@ -3,7 +3,7 @@ import {
   askResign, endReview, forgetTouches, look, lookBy, newGame, offer, refused, reviewStep, saveFile, sayWords, settle, showRules, touchAt, zoom,
 } from "./actions.js";
 import { icon } from "./art.js";
-import { showClub, takeClub } from "./club.js";
+import { showClub, takeClub, toEvening } from "./club.js";
 import { Connection, store, stored } from "./connection.js";
 import { button, closeDialog, moreDialog, openDialog, sayDialog, show as showDialog, text } from "./dialogs.js";
 import { announce, remark } from "./news.js";
@@ -16,7 +16,8 @@ import { isChinese, phrase, say, setChinese, told } from "./words.js";
 const TICK = 250;
 const SAID_STAYS = 12_000;
 
-const connection = new Connection(() => ({ token: state.token, tab: tab(), name: state.name }), { heard, changed });
+// Whoever sits down from the evening keeps the name on its list.
+const connection = new Connection(() => ({ token: state.token, tab: tab(), name: state.from ? "" : state.name }), { heard, changed });
 
 /// A random id of this browser, which survives a reload and sleep.
 function tab() {
@@ -57,7 +58,8 @@ function heard(kind, body) {
     case "welcome":
       state.host = body.host;
       store(hostKey(), body.host);
-      state.watcher = body.as === "watcher";
+      state.evening = body.as === "evening";
+      state.watcher = body.as !== "seat";
       if (body.name) state.name = body.name;
       state.started ||= state.watcher || (Boolean(body.name) && stored(startedKey()) === "1");
       break;
@@ -226,6 +228,7 @@ function listen() {
   at("rematch").addEventListener("click", () => offer("new_game"));
   at("same").addEventListener("click", () => offer("new_game_same"));
   at("continue").addEventListener("click", () => offer("continue"));
+  for (const element of document.querySelectorAll("[data-evening]")) element.addEventListener("click", toEvening);
   at("review-end").addEventListener("click", endReview);
   for (const element of document.querySelectorAll("[data-language]")) element.addEventListener("click", switchLanguage);
   const named = { left: "left", right: "right", up: "up", down: "down", in: "plus", out: "minus" };

@@ -2,6 +2,7 @@
 import { needGlyphs } from "./art.js";
 import { act, answer, chosen, look, lookBy, touched } from "./actions.js";
 import { aspect, BoardView } from "./board.js";
+import { drawEvening, looksAtEvening } from "./club.js";
 import { ask, button, closeDialog, make, openDialog } from "./dialogs.js";
 import { edgeNames, FIRST_ZOOM, indexOf, movesOf, nearSide, other, pointLabel, pointsOf, ZOOMS } from "./points.js";
 import { boardLayout, isLive, nextStone, render, state } from "./state.js";
@@ -15,10 +16,14 @@ export const board = new BoardView(at("board"), { touched, chosen, beyond: lookB
 
 export function draw() {
   const troubled = !state.token || state.ended || state.taken || !state.room;
-  const page = troubled ? "trouble" : state.started ? "match" : "start";
+  const page = looksAtEvening() ? "evening" : troubled ? "trouble" : state.started ? "match" : "start";
   showPage(page);
   showStrip(page);
-  if (page === "trouble") showTrouble();
+  // From a seat that was taken from the evening a way leads back as soon as its game is over, or the seat is not to be had.
+  const back = Boolean(state.from) && Boolean(state.ended || state.taken || state.room?.result);
+  for (const element of document.querySelectorAll("[data-evening]")) element.hidden = !back;
+  if (page === "evening") drawEvening();
+  else if (page === "trouble") showTrouble();
   else if (page === "start") showStart();
   else showMatch();
   showOffer();
@@ -27,7 +32,7 @@ export function draw() {
 let page = "";
 
 function showPage(to) {
-  for (const name of ["start", "trouble", "match"]) at(name).hidden = name !== to;
+  for (const name of ["start", "trouble", "evening", "match"]) at(name).hidden = name !== to;
   if (page === to) return;
   const first = !page;
   page = to;
@@ -73,6 +78,7 @@ function showTrouble() {
     if (why === "replaced") [press, doing] = ["continueHere", reopen];
     else if (why === "seat_taken") [press, doing] = ["askAgain", reopen];
     else if (why === "too_old") [press, doing] = ["reload", () => location.reload()];
+    if (state.evening && why === "code_closed") [title, help] = [say("clubNotShown"), ""];
   } else if (state.down) {
     const why = state.down.closed?.why;
     title = say(why === "full" ? "full" : why === "wait" ? "waitTitle" : "lostTitle");

@@ -3,6 +3,27 @@
 import { stored } from "./connection.js";
 import { FIRST_ZOOM, layoutOf } from "./points.js";
 
+const FROM = "qiyou.evening";
+
+/// The token of the evening from which the seat of this token was taken in this tab, or null.
+function eveningOf(seat) {
+  try {
+    const [known, evening] = (sessionStorage.getItem(FROM) ?? "").split(" ");
+    return evening && known === seat ? evening : null;
+  } catch {
+    return null;
+  }
+}
+
+/// Notes the evening from which a seat is taken, for as long as the tab is open.
+export function comesFrom(seat, evening) {
+  try {
+    sessionStorage.setItem(FROM, `${seat} ${evening}`);
+  } catch {
+    // Without storage the browser's own way back leads there.
+  }
+}
+
 export const state = {
   token: location.hash.slice(1),
   name: stored("qiyou.name") ?? "",
@@ -11,8 +32,10 @@ export const state = {
   // From the welcome message.
   host: "", watcher: false, started: false,
   room: null, roomAt: 0,
-  // The club evening of which the room is a game.
-  club: null,
+  // The club evening of which the room is a game, or at which the page looks: then `evening` is true.
+  club: null, evening: false,
+  // The token of the evening from which this seat was taken, or null.
+  from: eveningOf(location.hash.slice(1)),
   // For the position `key`: selected point, point awaiting a second tap, action sent without a reply, queued presses.
   key: "", picked: null, waiting: null, sent: null, stone: null, ahead: [], flash: [],
   // The review: {ply, total, board, room}.

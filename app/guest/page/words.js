@@ -76,6 +76,11 @@ export const ALL = {
   clubPoints: ["Points", "得分"],
   clubBerger: ["SB", "小分"],
   playing: ["playing", "正在下"],
+  sitAs: ["Sit down: {0}", "坐下：{0}"],
+  clubGathers: ["{0} player on the list|{0} players on the list", "名单上有 {0} 人"],
+  clubFinished: ["The evening is over.", "棋会结束了。"],
+  clubNotShown: ["This evening isn't shown any more", "这个棋会不再给人看了"],
+  toEvening: ["Back to the evening", "回到棋会"],
 
   // Seats
   me: ["Me", "我"],
