@@ -84,19 +84,20 @@ export function showClub() {
   show("club", club.name, [...tables(club, ownPlayer(club)?.id ?? null), button(say("close"), null, { kind: "primary" })]);
 }
 
-/// The next games, the round that is played, or all rounds after the last one, and the standings. `own`: the player at this page.
+/// The next games, the round that is played, or all rounds after the last one, and the standings. `own`: the player at this page; the
+/// page of the evening is nobody's, and begins with the round.
 function tables(club, own) {
   const name = (id) => club.players.find((player) => player.id === id)?.name ?? "";
   const named = (id) => (id === own ? say("meNamed", name(id)) : name(id));
-  const parts = [];
+  const [nextGames, parts] = [[], []];
   const mine = club.next.find((one) => one.player === own);
-  if (mine) parts.push(make("p", { id: "club-own" }, say("clubYouPlay", mine.round, name(mine.opponent))));
+  if (mine) nextGames.push(make("p", { id: "club-own" }, say("clubYouPlay", mine.round, name(mine.opponent))));
   if (club.next.length) {
     const list = [...club.next].sort((one, other) => (other === mine) - (one === mine));
     const rows = list.map((one) => [named(one.player), named(one.opponent), one.round]);
     const shown = table(say("clubNext"), [say("clubPlayer"), say("clubOpponent"), say("clubRoundHead")], rows, [0, 1], mine ? 0 : -1);
     shown.id = "club-next";
-    parts.push(shown);
+    nextGames.push(shown);
   }
   for (const { round, games, free } of club.rounds) {
     if (club.round !== null && club.round !== round) continue;
@@ -110,7 +111,7 @@ function tables(club, own) {
     row.place ?? "", `${row.player} ${name(row.player)}`, number(row.points), row.sonneborn_berger.toFixed(2), ...row.cross.map((cell) => cell || "×"),
   ]);
   parts.push(table(say("clubStandings"), heads, rows, [1]));
-  return parts;
+  return state.evening ? [...parts, ...nextGames] : [...nextGames, ...parts];
 }
 
 /// `names`: the columns that may take more than one line; `marked`: the row that stands out.
