@@ -169,5 +169,12 @@ mod tests {
         // Three stones are not several.
         let few = at(GameKind::Go, "9/9/9/2www4/1wbbb4/2www4/9/9/9 b - 0 0 0");
         assert_eq!(blunder(&few, "a1"), None);
+        // Of two chains the larger one counts.
+        let rows = "9/9/9/2wwww3/1wbbbb3/2wwww3/1wwwwww2/wbbbbbb2/1wwwwww2";
+        let two = at(GameKind::Go, &format!("{rows} b - 0 0 0"));
+        assert_eq!(blunder(&two, "h2"), None);
+        for left in ["g5", "i9"] {
+            assert_eq!(told(&two, left), Some((Blunder::LeftInAtari, vec!["H2".into()])), "{left}");
+        }
     }
 }

@@ -56,9 +56,11 @@ impl Novice {
         let mut rng = Rng::new(self.seed ^ game.key());
         let mut moves = sensible(game);
         moves.retain(|&action| among(action));
+        // If none comes to mind, such as when each point near a stone is forbidden.
+        let any = moves.first().copied();
         let order = self.in_order(game, moves, &mut rng);
         let Some(&first) = order.first() else {
-            return game.legal_actions().contains(&Action::Pass).then_some(Action::Pass);
+            return any.or_else(|| game.legal_actions().contains(&Action::Pass).then_some(Action::Pass));
         };
         let looks = self.sight > Sight::Nothing && rng.below(1000) >= self.overlooks;
         if !looks && self.sight < Sight::Threats {
@@ -277,7 +279,7 @@ fn near_stones(game: &Gomoku, at: Point) -> u32 {
     let within = |reach: i32| {
         let mut around =
             (-reach..=reach).flat_map(|dc| (-reach..=reach).map(move |dr| (column + dc, row + dr)));
-        if game.ply() == 0 {
+        if game.stone_count() == 0 {
             let middle = i32::from(game.setup().size / 2);
             return around.any(|(column, row)| (column, row) == (middle, middle));
         }
@@ -294,4 +296,22 @@ fn near_stones(game: &Gomoku, at: Point) -> u32 {
 
 fn square(at: Point) -> u8 {
     (at.row * 9 + at.column) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GameKind;
+
+    #[test]
+    fn on_a_board_that_was_set_up_it_plays_near_the_stones_also_if_the_middle_is_full() {
+        let line = "15/15/15/15/15/5bbwwb5/5wwbbw5/5bbwwb5/5wwbbw5/5bbwwb5/15/15/15/15/15 w";
+        let setup = GameKind::Gomoku.default_setup_for(line);
+        let game = AnyGame::from_position(&setup, line).expect("a position");
+        for seed in 0..20 {
+            let novice = Novice::opponent(GameKind::Gomoku, Sight::Nothing, 1000, seed);
+            let Some(Action::Place(at)) = novice.pick(&game, &|_| true) else { panic!("no move") };
+            assert!((3..=11).contains(&at.column) && (3..=11).contains(&at.row), "{at:?}");
+        }
+    }
 }

@@ -29,23 +29,29 @@ impl Go {
         let taken = (after.prisoners(self.turn()) - self.prisoners(self.turn())) as usize;
         let size = u16::from(self.setup().size);
         let mut seen: Vec<Point> = Vec::new();
+        // Of the chains in atari: the stones of the largest that is saved, and those that are left, with their stones.
+        let (mut saved, mut left) = (0, Vec::new());
         for from in points(size, size).filter(|&at| self.at(at) == Some(self.turn())) {
             if seen.contains(&from) {
                 continue;
             }
             let (stones, liberties) = chain(self, from);
             seen.extend(&stones);
-            if liberties.len() != 1 || stones.len() < SEVERAL.max(taken + 1) {
+            if liberties.len() != 1 {
                 continue;
             }
             if chain(&after, from).1.len() == 1 {
-                let moves: Vec<GoMove> = saving(self, from).into_iter().map(GoMove::Place).collect();
-                if let Some(found) = Overlooked::by::<Self>(Blunder::LeftInAtari, &moves) {
-                    return Some(found);
-                }
+                left.push((stones.len(), from));
+            } else {
+                saved = saved.max(stones.len());
             }
         }
-        None
+        left.sort_by_key(|&(stones, _)| std::cmp::Reverse(stones));
+        let worth = SEVERAL.max(taken + 1).max(saved + 1);
+        left.into_iter().filter(|&(stones, _)| stones >= worth).find_map(|(_, from)| {
+            let moves: Vec<GoMove> = saving(self, from).into_iter().map(GoMove::Place).collect();
+            Overlooked::by::<Self>(Blunder::LeftInAtari, &moves)
+        })
     }
 
     /// Whether a stone here fills an own eye without need: no chain beside it has this liberty alone.

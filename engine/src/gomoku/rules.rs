@@ -85,6 +85,11 @@ pub struct Gomoku {
 }
 
 impl Gomoku {
+    /// The number of stones on the board, those of a start position included.
+    pub(crate) const fn stone_count(&self) -> usize {
+        self.stone_count
+    }
+
     /// The stone on a point, `None` where there is none or the point is off the board. Columns and rows may be any number.
     pub(crate) fn at(&self, column: i32, row: i32) -> Option<Side> {
         let size = i32::from(self.setup.size);
