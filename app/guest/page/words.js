@@ -43,7 +43,7 @@ export const ALL = {
   taken: ["Someone else already plays with this code", "已经有人用这个二维码在下了"],
   takenHelp: [
     "{0} is asked whether you may take that place. If you play on another phone or browser, close the page there.",
-    "正在问 {0} 能不能让你来下。如果你在别的手机或浏览器里打开过，请先关掉那边的页面。",
+    "正在问 {0} 能不能让你来下。如果你在别处也打开过这个页面，请先把那边的关掉。",
   ],
   takenNo: ["{0} has said no, or hasn't answered.", "{0} 没有答应，或者没有回答。"],
   given: ["{0} has given this place to someone else", "{0} 把座位让给了别人"],
@@ -161,7 +161,7 @@ export const ALL = {
   about: ["About this page", "关于这个页面"],
   noInstall: [
     "Nothing is installed. This browser keeps only your name and which seat is yours.",
-    "什么都不安装。浏览器里只留下你的名字和你的座位。",
+    "什么都不安装。这里只留下你的名字和你的座位。",
   ],
   newGame: ["New game", "新局"],
   pause: ["Pause", "暂停"],

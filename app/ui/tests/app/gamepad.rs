@@ -116,6 +116,7 @@ fn a_gamepad_enters_a_result_turns_the_rounds_and_leads_back_from_a_club_evening
     assert_eq!(dialog(&told), Dialog::ClubResult);
     push(&stage, &told, Press::Back);
     assert_eq!((page(&told), dialog(&told)), (Page::Club, Dialog::None));
+    assert!(!has_focus(&told, "Result: Carla – Ben"), "no ring without a focus");
     assert!(deeds(&stage, &mut told).is_empty(), "nothing is entered");
     choose(&stage, &told, "Result: Carla – Ben");
     choose(&stage, &told, "A draw");
