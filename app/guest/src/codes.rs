@@ -607,10 +607,14 @@ mod tests {
         let waited = Duration::from_secs(20);
         world.now += waited;
         let (again, effects) = world.come(token(1), "tab 3");
-        assert_eq!(effects, [Effect::Close(again, Why::SeatTaken, REST - waited)], "nobody is asked");
+        assert_eq!(
+            effects,
+            [Effect::Close(again, Why::SeatTaken, REST.saturating_sub(waited))],
+            "nobody is asked"
+        );
         let yes = world.answer(true).expect("the neighbour waits");
         assert_eq!(yes[..2], [close(holder, Why::Given), Effect::Welcome(neighbour)]);
-        world.now += REST - waited;
+        world.now += REST.saturating_sub(waited);
         let (again, effects) = world.come(token(1), "tab 4");
         assert_eq!(effects[0], Effect::Taken(again, ASKED), "the rest is over");
     }
