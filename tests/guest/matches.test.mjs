@@ -88,7 +88,7 @@ async function play(engine, { game, colour = "first", every, options = [], wide,
   }
   const { result } = await host.until(room.id, (board) => board.result, "the end");
   const outcome = isAlone ? "allOff" : result.winner === side ? "youWon" : result.winner === "unspecified" ? "aDraw" : "youLost";
-  await player.page.until((wanted) => document.getElementById("outcome").textContent === wanted, 15_000, said(language, outcome));
+  await player.page.until((wanted) => document.getElementById("outcome").textContent === wanted, 60_000, said(language, outcome));
   if (isLights) assert.deepEqual(await player.standing(), { unlit: (await player.lights()).length });
   assert.deepEqual(came, new Set(["reload", "cut"]));
   assert.deepEqual(player.page.problems, []);

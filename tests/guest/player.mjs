@@ -69,11 +69,11 @@ export class Player {
 
   /// The page shows the position after so many actions and takes a touch, unless `any`.
   async sees(ply) {
-    await this.page.until((wanted) => !document.getElementById("match").hidden && Number(document.getElementById("board").dataset.ply) === wanted, 15_000, ply);
+    await this.page.until((wanted) => !document.getElementById("match").hidden && Number(document.getElementById("board").dataset.ply) === wanted, 60_000, ply);
   }
 
   async mayAct() {
-    await this.page.until(() => document.getElementById("board").classList.contains("live"), 15_000);
+    await this.page.until(() => document.getElementById("board").classList.contains("live"), 60_000);
   }
 
   /// What each point's label says of what stands there, from the top left; null: nothing.
@@ -159,12 +159,12 @@ export async function sit(browser, url, { game = "gomoku", side = "second", size
 
 /// Gives the name.
 export async function begin(page, name = "Ben") {
-  await page.until(() => !document.getElementById("start").hidden, 15_000);
+  await page.until(() => !document.getElementById("start").hidden, 60_000);
   await page.run(() => {
     document.getElementById("start-name").value = "";
     document.getElementById("start-name").focus();
   });
   await page.type(name);
   await page.key("Enter");
-  await page.until(() => !document.getElementById("match").hidden, 15_000);
+  await page.until(() => !document.getElementById("match").hidden, 60_000);
 }

@@ -9,7 +9,7 @@ import { sit } from "./player.mjs";
 import { playOut, putOut, trouble, TROUBLES } from "./troubles.mjs";
 import { said } from "./words.mjs";
 
-const LIMIT = 15_000;
+const LIMIT = 60_000;
 const ENGINE = process.env.ENGINE ?? "chromium";
 let host;
 let cable;

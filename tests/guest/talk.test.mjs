@@ -7,7 +7,7 @@ import { settled, where } from "./states.mjs";
 import { evening, named, point, quiet, ROOMS, welcome } from "./stories.mjs";
 
 const TOKEN = "q3vZt1c8cJ0yqvUe0xWz9A";
-const LIMIT = 15_000;
+const LIMIT = 60_000;
 
 let browser;
 let host;
